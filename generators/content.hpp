@@ -1,0 +1,33 @@
+// Dataset bytes as a function of (seed, file, position): incompressible, no two 512-byte blocks alike, checkable without a copy.
+//
+// Thread: any (const). Owner: the caller. Units: bytes. Errors: none.
+// Source: DESIGN section 7; cases C4, C5. The function's version is part of the manifest: kContentVersion.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace feedbench::generators {
+
+inline constexpr int kContentVersion = 1;
+
+struct ContentParameters {
+    std::uint64_t seed = 0;
+    double compress_percent = 0; // part of every 4 KiB block that is zeros
+    double dedupe_percent = 0;   // part of the 4 KiB blocks that repeat an earlier one
+};
+
+class Content {
+  public:
+    explicit Content(ContentParameters parameters) : parameters_(parameters) {}
+    // Payload bytes [offset, offset + out.size()) of file `file_index`. `file_index` of valid/ files continues after train/.
+    void fill(std::uint64_t file_index, std::uint64_t offset, std::span<std::byte> out) const;
+    // Position in `data` of the first byte that differs from the content, or data.size() where all agree.
+    std::size_t first_difference(std::uint64_t file_index, std::uint64_t offset, std::span<const std::byte> data) const;
+
+  private:
+    ContentParameters parameters_;
+};
+
+} // namespace feedbench::generators

@@ -1,0 +1,56 @@
+// The ranks of a run and how they agree. The only door to MPI (mpi.cpp); single.cpp is one process without it.
+//
+// Thread: reactor (main) thread. Owner: the cli. Units: none. Errors: MPI's own are fatal to the job, with a message.
+// Source: DESIGN section 4 (polled barrier), 10 (stops are agreed). Every collective call here waits with naps, not by spinning:
+// on a small machine a spinning rank takes the CPU of the rank that is measured.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace feedbench::cluster {
+
+struct HostLayout {
+    std::string name;
+    std::vector<int> ranks;
+};
+
+class Communicator {
+  public:
+    virtual ~Communicator() = default;
+    virtual int rank() const = 0;
+    virtual int size() const = 0;
+    // Hosts in order of their lowest rank; the same on every rank whatever the placement (case T9).
+    virtual const std::vector<HostLayout>& hosts() const = 0;
+    virtual int host_index() const = 0;  // of this rank
+    virtual int local_rank() const = 0;  // position among the ranks of this host
+
+    // Blocking collectives, outside measured time.
+    virtual void barrier() = 0;
+    virtual std::vector<std::string> gather(const std::string& bytes) = 0; // at rank 0: one a rank; elsewhere empty
+    virtual std::string broadcast(const std::string& bytes) = 0;           // rank 0's
+    virtual void sum(std::span<std::uint64_t> values) = 0;                 // element-wise, result everywhere; wraps
+    virtual void sum(std::span<double> values) = 0;
+    virtual void min(std::span<std::uint64_t> values) = 0;
+    virtual void max(std::span<std::uint64_t> values) = 0;
+    // Point to point, for streaming step records to rank 0 without collecting them.
+    virtual void send(int to, const std::string& bytes) = 0;
+    virtual std::string receive(int from) = 0;
+
+    // Polled agreement: the largest of all ranks' values, known once every rank has started its own. One at a time.
+    // It is the step barrier: value 0 = go on, larger = stop for that reason.
+    virtual void start_agreement(std::uint64_t value) = 0;
+    virtual bool test_agreement(std::uint64_t& result) = 0;
+
+    // Ends the job at once, all ranks (after a message): for watchdogs and for errors before agreement is possible.
+    [[noreturn]] virtual void abort(int exit_code) = 0;
+};
+
+// MPI when started by mpirun (or FEEDBENCH_MPI=1), else one process. Initialises MPI; the destructor finalises it.
+std::unique_ptr<Communicator> make_communicator(int* argc, char*** argv);
+std::unique_ptr<Communicator> make_single();
+
+} // namespace feedbench::cluster

@@ -1,0 +1,76 @@
+// Turns an accelerator's part of the epoch plan into batches, asking the storage for what the framework would ask.
+//
+// Thread: reactor thread. Owner: the accelerator, one loader each; it outlives its workers (close() drains them).
+// Units: ns, bytes. Errors: inside Batch; the first error ends the loader.
+// Source: DESIGN section 5. A loader model is one file and one line in registry.cpp.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "harness/dataset/plan.hpp"
+#include "harness/engine/buffer_pool.hpp"
+#include "harness/engine/task.hpp"
+#include "harness/metrics/histogram.hpp"
+#include "harness/types/epoch_plan.hpp"
+#include "formats/format.hpp"
+#include "generators/content.hpp"
+#include "storage/backend.hpp"
+
+namespace feedbench::loader {
+
+struct Batch {
+    std::uint32_t sample_count = 0;
+    std::uint64_t bytes_delivered = 0;
+    std::uint64_t read_count = 0;
+    std::uint64_t id_checksum = 0;   // wrapping sum of sample_id_fingerprint
+    std::uint64_t complete_ns = 0;   // its last read completed at the storage
+    std::uint64_t ready_ns = 0;      // it was put into the queue
+    std::uint64_t client_wait_ns = 0; // of the reads and checks on its critical path: completed but not yet resumed, decode
+    std::optional<Error> error;
+};
+
+// Latencies and totals of one rank; shared by its loaders.
+struct LoaderCounters {
+    metrics::Histogram sample_read_latency, time_to_first_byte, batch_wait;
+    std::uint64_t bytes = 0, samples = 0, reads = 0, steps = 0; // running totals, for the one-second slices
+    std::uint32_t in_flight = 0;
+    std::uint32_t stalled_accelerators = 0;
+};
+
+// What all loaders of a rank share.
+struct LoaderContext {
+    engine::Reactor* reactor = nullptr;
+    storage::Backend* backend = nullptr;
+    const formats::Format* format = nullptr;
+    const dataset::DatasetPlan* plan = nullptr;
+    const generators::Content* content = nullptr; // for Verify::content
+    engine::BufferPool* pool = nullptr;
+    LoaderCounters* counters = nullptr;
+    const ReaderSection* reader = nullptr;
+    std::uint64_t seed = 0;
+};
+
+class Loader {
+  public:
+    virtual ~Loader() = default;
+    // Starts the workers on steps [0, plan.step_count()) of this accelerator. The plan outlives close().
+    virtual void start(const EpochPlan& plan, std::uint32_t accelerator_index) = 0;
+    virtual engine::Task<Batch> next() = 0; // batches in order, one a step
+    // Stops the workers, waits until nothing is in flight; must be awaited before destruction.
+    virtual engine::Task<void> close() = 0;
+};
+
+struct LoaderEntry {
+    std::string_view name; // value of reader.data_loader
+    std::string_view help;
+    bool shards_files; // needs a FileShardPlan
+    std::unique_ptr<Loader> (*make)(const LoaderContext& context);
+    // Buffers of transfer_size that one accelerator may hold at once.
+    std::uint32_t (*buffers_per_accelerator)(const ReaderSection& reader);
+};
+
+std::span<const LoaderEntry> loaders();
+Expected<const LoaderEntry*> find_loader(std::string_view name);
+
+} // namespace feedbench::loader

@@ -1,0 +1,88 @@
+// The one interface to any storage: namespace calls that may block, and operations that may not.
+//
+// Thread: reactor thread, except where a method says otherwise. Owner: the workload; Files it opened must be gone before it.
+// Units: bytes; paths are relative to the root of the URI, '/' separated, no leading '/'.
+// Errors: what was asked for and is not there is an error, never a silent fallback (O_DIRECT refused, io_uring forbidden).
+// Source: DESIGN section 6. The shortest backend is null.cpp: copy that one. A backend is one file and one line in registry.cpp.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "harness/engine/io_op.hpp"
+#include "harness/types/error.hpp"
+#include "harness/types/option.hpp"
+#include "harness/types/workload.hpp"
+
+namespace feedbench::engine {
+class Reactor;
+}
+
+namespace feedbench::storage {
+
+struct Capabilities {
+    std::string name;                    // "posix", "null", ...
+    bool has_content = true;             // reads return the bytes that were written (null, model: nothing is kept)
+    bool can_write = true;
+    bool direct_io = false;              // odirect may be asked for
+    bool async = true;                   // submit answers pending instead of blocking
+    bool page_cached = false;            // reads may be served from the client's page cache
+    bool object_semantics = false;       // no rename, no directories
+    bool virtual_time = false;           // may run under the virtual clock
+    std::uint32_t alignment_bytes = 1;   // of direct reads and writes
+};
+
+struct BackendRequest {
+    std::string uri;       // as the user wrote it
+    std::string root;      // what follows the scheme
+    std::map<std::string, std::string> options; // from the URI ("model:latency=..") and storage_options
+    bool odirect = false;
+    IoEngine io_engine = IoEngine::uring;
+    std::uint32_t io_threads = 4;
+    std::uint64_t seed = 0; // model: jitter
+    engine::Reactor* reactor = nullptr;
+};
+
+struct FileStat {
+    std::uint64_t size_bytes = 0;
+    bool is_directory = false;
+};
+
+struct FilesystemFacts {
+    std::string type;       // "ext4", "tmpfs", "null", ...
+    std::string device;     // "/dev/vda", or empty
+    std::uint64_t free_bytes = 0, total_bytes = 0;
+    std::uint64_t free_inodes = 0; // 0 = not said
+    std::uint64_t filesystem_id = 0;
+};
+
+enum class DropOutcome : std::uint8_t { dropped, not_permitted, timeout, not_offered };
+
+class Backend : public engine::IoTarget {
+  public:
+    virtual const Capabilities& capabilities() const = 0;
+
+    // Hot path: open, create, read, write, flush, commit, close (engine/io_op.hpp says what each answers).
+    engine::Submit submit(engine::IoOp& op) override = 0;
+
+    // Namespace, outside measured time; may block. "Not offered" (EOPNOTSUPP) by default.
+    virtual Expected<FileStat> stat(const std::string& path);
+    // Calls `each` with every entry directly in `path` (name, is_directory) until it returns false; streamed, in no order.
+    virtual Status list(const std::string& path, const std::function<bool(std::string_view, bool)>& each);
+    virtual Status make_directories(const std::string& path);
+    virtual Status remove(const std::string& path);
+    virtual Status write_file(const std::string& path, std::span<const std::byte> content); // small files, committed atomically
+    virtual Expected<std::string> read_file(const std::string& path, std::uint64_t limit_bytes);
+    virtual Expected<FilesystemFacts> facts(const std::string& path);
+    // Asks that the file's pages leave this client's cache; `path` empty = everything this host may drop.
+    virtual DropOutcome drop_cache(const std::string& path);
+    // A path that a library with its own I/O (libhdf5) can open on this host; empty = there is none.
+    virtual std::string local_path(const std::string& path) const;
+    // Something every caller can print: "/data/unet3d/train/img_000_of_168.npz".
+    virtual std::string display_path(const std::string& path) const = 0;
+};
+
+} // namespace feedbench::storage
