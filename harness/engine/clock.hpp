@@ -25,6 +25,12 @@ class Clock {
 std::unique_ptr<Clock> make_real_clock();
 std::unique_ptr<Clock> make_virtual_clock();
 
+// A short real sleep outside the loop (start-up, waiting for other ranks); and giving the processor away once.
+void nap_ns(std::uint64_t duration_ns);
+void yield_processor();
+// A monotonic real time for bounding such waits; not the run's clock.
+std::uint64_t monotonic_ns();
+
 // CPU time of the calling thread and of this process (user + system), ns. Real machines only.
 std::uint64_t thread_cpu_ns();
 std::uint64_t process_cpu_ns();
