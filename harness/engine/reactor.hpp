@@ -195,6 +195,7 @@ class Reactor final : public CompletionSink {
     std::uint64_t timer_order_ = 0;
     std::vector<EventSource*> sources_;
     std::vector<Busy> busy_;
+    std::uint64_t retried_at_completion_ = 0;
     IoOp* pending_ = nullptr; // doubly linked through IoOp::pending_next/pending_previous
     std::uint32_t in_flight_ = 0;
     std::uint64_t completion_count_ = 0, last_reap_end_ns_ = 0, busy_before_reap_ns_ = 0;

@@ -1,0 +1,266 @@
+#include "harness/engine/reactor.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+namespace feedbench::engine {
+
+std::string_view io_kind_name(IoKind kind) {
+    switch (kind) {
+    case IoKind::open: return "open";
+    case IoKind::create: return "create";
+    case IoKind::read: return "read";
+    case IoKind::write: return "write";
+    case IoKind::flush: return "fsync";
+    case IoKind::commit: return "commit";
+    case IoKind::close: return "close";
+    }
+    return "?";
+}
+
+Expected<std::unique_ptr<Reactor>> Reactor::make(Clock& clock, Options options) {
+    std::unique_ptr<Uring> ring;
+    if (options.use_uring && !clock.is_virtual()) {
+        auto made = Uring::make(options.ring_entries, clock);
+        if (!made) return made.error();
+        ring = std::move(*made);
+    }
+    return std::unique_ptr<Reactor>(new Reactor(clock, std::move(ring)));
+}
+
+Reactor::Reactor(Clock& clock, std::unique_ptr<Uring> uring) : clock_(clock), uring_(std::move(uring)) {
+    if (uring_) sources_.push_back(uring_.get());
+    last_reap_end_ns_ = now_ns();
+}
+
+Reactor::~Reactor() = default;
+
+ThreadPool& Reactor::thread_pool(unsigned at_least) {
+    assert(!clock_.is_virtual());
+    if (!pool_ || pool_->thread_count() < at_least) {
+        assert(!pool_ || !pool_->is_active());
+        if (pool_) remove_source(*pool_);
+        pool_ = ThreadPool::make(at_least, clock_, [this] { wake(); });
+        add_source(*pool_);
+    }
+    return *pool_;
+}
+
+void Reactor::ReadyQueue::grow() {
+    std::vector<std::coroutine_handle<>> bigger(slots_.size() * 2);
+    for (std::size_t i = 0; i < count_; ++i) bigger[i] = slots_[(head_ + i) & (slots_.size() - 1)];
+    slots_ = std::move(bigger);
+    head_ = 0;
+}
+
+void Reactor::add_source(EventSource& source) { sources_.push_back(&source); }
+void Reactor::remove_source(EventSource& source) { std::erase(sources_, &source); }
+
+void Reactor::wake() {
+    if (uring_) uring_->wake();
+}
+
+void Reactor::set_heartbeat(std::uint64_t interval_ns, std::function<void()> beat) {
+    heartbeat_ = std::move(beat);
+    heartbeat_interval_ns_ = interval_ns;
+    next_heartbeat_ns_ = heartbeat_ ? now_ns() + interval_ns : kNever;
+}
+
+// ---- operations ----
+
+void Reactor::link(IoOp& op) {
+    op.pending_previous = nullptr;
+    op.pending_next = pending_;
+    if (pending_) pending_->pending_previous = &op;
+    pending_ = &op;
+    ++in_flight_;
+}
+
+void Reactor::unlink(IoOp& op) {
+    if (op.pending_previous) op.pending_previous->pending_next = op.pending_next;
+    else pending_ = op.pending_next;
+    if (op.pending_next) op.pending_next->pending_previous = op.pending_previous;
+    --in_flight_;
+}
+
+void Reactor::for_each_pending(const std::function<void(const IoOp&)>& each) const {
+    for (const IoOp* op = pending_; op; op = op->pending_next) each(*op);
+}
+
+bool Reactor::submit_now(IoTarget& target, IoOp& op) {
+    op.sink = this;
+    op.waiter = nullptr;
+    op.complete_ns = 0;
+    op.submit_ns = now_ns();
+    switch (target.submit(op)) {
+    case Submit::done: ++completion_count_; return true;
+    case Submit::pending: link(op); return false;
+    case Submit::busy:
+        busy_.push_back({&target, &op});
+        link(op);
+        return false;
+    }
+    return true;
+}
+
+void Reactor::completed(IoOp& op) {
+    op.complete_ns = now_ns();
+    ++completion_count_;
+    unlink(op);
+    assert(op.waiter);
+    ready_.push(std::coroutine_handle<>::from_address(op.waiter));
+}
+
+void Reactor::retry_busy() {
+    std::vector<Busy> waiting;
+    waiting.swap(busy_);
+    for (std::size_t i = 0; i < waiting.size(); ++i) {
+        IoOp& op = *waiting[i].op;
+        op.submit_ns = now_ns(); // until now it stood in the client's queue, not at the storage
+        const Submit answer = waiting[i].target->submit(op);
+        if (answer == Submit::done) completed(op);
+        else if (answer == Submit::busy) {
+            busy_.insert(busy_.end(), waiting.begin() + static_cast<std::ptrdiff_t>(i), waiting.end());
+            return;
+        }
+    }
+}
+
+// ---- timers: a binary heap whose members know their place, so that they can be cancelled ----
+
+void Reactor::heap_place(std::size_t i, Timer* timer) {
+    timers_[i] = timer;
+    timer->heap_position = i;
+}
+
+void Reactor::heap_up(std::size_t i) {
+    Timer* timer = timers_[i];
+    while (i > 0 && earlier(timer, timers_[(i - 1) / 2])) {
+        heap_place(i, timers_[(i - 1) / 2]);
+        i = (i - 1) / 2;
+    }
+    heap_place(i, timer);
+}
+
+void Reactor::heap_down(std::size_t i) {
+    Timer* timer = timers_[i];
+    for (;;) {
+        std::size_t child = 2 * i + 1;
+        if (child >= timers_.size()) break;
+        if (child + 1 < timers_.size() && earlier(timers_[child + 1], timers_[child])) ++child;
+        if (!earlier(timers_[child], timer)) break;
+        heap_place(i, timers_[child]);
+        i = child;
+    }
+    heap_place(i, timer);
+}
+
+void Reactor::set_timer(Timer& timer) {
+    cancel_timer(timer);
+    timer.order = timer_order_++;
+    timers_.push_back(&timer);
+    heap_up(timers_.size() - 1);
+}
+
+void Reactor::cancel_timer(Timer& timer) {
+    const std::size_t i = timer.heap_position;
+    if (i == Timer::kNotQueued) return;
+    Timer* last = timers_.back();
+    timers_.pop_back();
+    timer.heap_position = Timer::kNotQueued;
+    if (last == &timer) return;
+    heap_place(i, last);
+    heap_up(i);
+    heap_down(last->heap_position);
+}
+
+bool Reactor::fire_due_timers() {
+    if (timers_.empty()) return false;
+    const std::uint64_t now = now_ns();
+    bool fired = false;
+    while (!timers_.empty() && timers_.front()->deadline_ns <= now) {
+        Timer& timer = *timers_.front();
+        cancel_timer(timer);
+        timer.fire(timer);
+        fired = true;
+    }
+    return fired;
+}
+
+// ---- the loop ----
+
+bool Reactor::poll_sources() {
+    const std::uint64_t now = now_ns();
+    busy_before_reap_ns_ = now - last_reap_end_ns_;
+    bool any = false;
+    for (std::size_t i = 0; i < sources_.size(); ++i) any |= sources_[i]->poll();
+    if (completion_count_ != retried_at_completion_ && !busy_.empty()) {
+        retried_at_completion_ = completion_count_;
+        retry_busy();
+        any = true;
+    }
+    last_reap_end_ns_ = now_ns();
+    return any;
+}
+
+void Reactor::beat_if_due() {
+    if (!heartbeat_ || now_ns() < next_heartbeat_ns_) return;
+    next_heartbeat_ns_ = now_ns() + heartbeat_interval_ns_;
+    heartbeat_();
+}
+
+// Nothing is ready: sleep until something can be.
+Status Reactor::sleep_until_event() {
+    std::uint64_t deadline = timers_.empty() ? kNever : timers_.front()->deadline_ns;
+    const std::uint64_t late_allowed = timers_.empty() ? kNever : timers_.front()->late_allowed_ns;
+    const bool timer_is_next = deadline != kNever;
+    bool active = false;
+    std::uint64_t longest = kNever;
+    for (EventSource* source : sources_) {
+        deadline = std::min(deadline, source->next_event_ns());
+        if (!source->is_active()) continue;
+        active = true;
+        longest = std::min(longest, source->max_sleep_ns());
+    }
+    if (deadline == kNever && !active) return internal_error("deadlock: a coroutine waits, and no event can ever come");
+    if (clock_.is_virtual()) {
+        if (deadline == kNever) return internal_error("deadlock: under the virtual clock no event is due");
+        clock_.wait_until(deadline);
+        return {};
+    }
+    const std::uint64_t now = now_ns();
+    if (deadline <= now || longest == 0) return {};
+    // A sleep ends late by up to the spin window. Where that matters for this timer, sleep less and spin the rest.
+    if (timer_is_next && late_allowed < clock_.spin_window_ns()) {
+        const std::uint64_t window = clock_.spin_window_ns();
+        if (deadline - now <= window) return {};
+        deadline -= window;
+    }
+    if (longest != kNever) deadline = std::min(deadline, now + longest);
+    deadline = std::min(deadline, next_heartbeat_ns_);
+    if (deadline <= now) return {};
+    if (uring_) uring_->wait(deadline);
+    else clock_.wait_until(std::min(deadline, now + 200'000)); // without a ring nothing can wake us: short naps
+    last_reap_end_ns_ = now_ns(); // asleep is not busy: what completed meanwhile lay no longer than the wake-up took
+    return {};
+}
+
+Status Reactor::run(Task<void> task) {
+    task.start();
+    while (!task.finished()) {
+        // A bounded batch, so that timers and completions get their turn while coroutines keep each other busy.
+        for (std::size_t n = ready_.size(); n > 0 && !task.finished(); --n) {
+            ready_.pop().resume();
+            if (fire_due_timers()) break;
+        }
+        if (task.finished()) break;
+        const bool fired = fire_due_timers();
+        const bool polled = poll_sources();
+        beat_if_due();
+        if (!fired && !polled && ready_.size() == 0)
+            if (auto status = sleep_until_event(); !status) return status;
+    }
+    return {};
+}
+
+} // namespace feedbench::engine
