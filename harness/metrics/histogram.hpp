@@ -1,7 +1,7 @@
 // Log-linear histogram of durations: relative error <= 1 %, 1 us to 1000 s, fixed memory, mergeable.
 //
-// Thread: one user at a time. Owner: the holder. Units: ns. Errors: none; values outside the range count in the end buckets
-// (min and max stay exact). Source: DESIGN section 8; bucket rule stated in histogram.cpp.
+// Thread: one user at a time. Owner: the holder. Units: ns. Errors: none; values outside the range count in the end
+// buckets (min and max stay exact). Source: DESIGN section 8; bucket rule stated in histogram.cpp.
 #pragma once
 
 #include <cstdint>
