@@ -19,7 +19,8 @@
 
 namespace feedbench::formats {
 
-// Fills `out` with the payload bytes [offset, offset + out.size()) of one file (payloads of its samples one after another).
+// Fills `out` with the payload bytes [offset, offset + out.size()) of one file (payloads of its samples one after
+// another).
 using ContentSource = std::function<void(std::uint64_t offset, std::span<std::byte> out)>;
 
 struct Patch {
@@ -39,31 +40,18 @@ class Encoder {
     virtual std::uint64_t patch_limit() const { return 0; } // the writer holds back this much of the head until the end
 };
 
-// An extent that a reader wants. `payload_offset` says where its first payload byte lies in the file's content, so that the
-// content can be checked; head and tail bytes that are no payload are skipped by payload_skip.
+// A stretch of the file that a reader wants next.
 struct Extent {
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0;
-    bool is_payload = false;
-    std::uint64_t payload_offset = 0; // of extent byte `payload_skip`
-    std::uint64_t payload_skip = 0, payload_bytes = 0;
 };
 
 enum class Check : std::uint8_t { framing, checksum };
 
-// Reads the samples of one file in order of request. Protocol, for each sample: begin(sample); then while next() gives an
-// extent, read it and consume() it. A reader whose extents do not depend on bytes not yet consumed says so, so that a loader may
-// keep several in flight; consume() is always called in the order of next().
-class SampleReader {
-  public:
-    virtual ~SampleReader() = default;
-    virtual Status begin(std::uint32_t sample_index) = 0;
-    // Nothing = the sample is complete. transfer_bytes bounds each extent.
-    virtual Expected<std::optional<Extent>> next(std::uint64_t transfer_bytes) = 0;
-    // True when next() must not be called before what it gave so far has been consumed (for instance a header decides the rest).
-    virtual bool must_consume_first() const = 0;
-    virtual Status consume(const Extent& extent, std::span<const std::byte> data) = 0;
-};
+// Called with the payload bytes of what was just consumed (decoded, where the format compresses): where they lie in the
+// file's content (as ContentSource counts) and the bytes. The span ends with the call. An error goes out through
+// consume().
+using PayloadVisitor = std::function<Status(std::uint64_t payload_offset, std::span<const std::byte> payload)>;
 
 struct ReadRequest {
     std::string path;             // for messages
@@ -71,15 +59,47 @@ struct ReadRequest {
     FileShape shape;              // what the plan expects; dims may be empty (adopted: only the file knows)
     bool has_content = true;      // false: null and model backends, nothing can be checked; take extents from the shape
     Check check = Check::framing;
-    std::string local_path;       // for formats that need their library; empty = none
+    std::string local_path;    // for formats that need their library; empty = none
+    PayloadVisitor on_payload; // for Verify::content; empty = nobody looks (and nothing is decoded for it)
+};
+
+// Reads single samples of one file (pytorch, native). Protocol, for each sample: begin(sample); then while next() gives
+// an extent, read it and consume() it. A reader whose extents do not depend on bytes not yet consumed says so, so that
+// a loader may keep several in flight; consume() is always called in the order of next(). The sample is complete and
+// checked when next() gives nothing and everything given has been consumed. Where a format makes the reference load a
+// whole file to reach one sample (npz, npy), the first sample asked for costs the whole file and the others no extent
+// at all: a loader that wants to pay again opens again. Without content (has_content == false) consume() looks at sizes
+// only, never at the bytes.
+class SampleReader {
+  public:
+    virtual ~SampleReader() = default;
+    virtual Status begin(std::uint32_t sample_index) = 0;
+    // Nothing = no further extent for this sample. transfer_bytes (> 0) bounds each extent.
+    virtual Expected<std::optional<Extent>> next(std::uint64_t transfer_bytes) = 0;
+    // True when next() must not be called before what it gave so far has been consumed (for instance a header decides
+    // the rest).
+    virtual bool must_consume_first() const = 0;
+    virtual Status consume(const Extent& extent, std::span<const std::byte> data) = 0;
+};
+
+// Reads one file front to back whatever its record borders (tensorflow): the caller reads [0, file_bytes) in pieces of
+// its own choice and hands each on, in order. Constant memory. Framing is checked as it passes by, checksums where
+// Check::checksum.
+class StreamReader {
+  public:
+    virtual ~StreamReader() = default;
+    // Returns how many samples of the file are complete so far. The piece with the file's last byte also checks that
+    // the file ends where it should; after it the count equals shape.sample_count. Without content only data.size() is
+    // looked at.
+    virtual Expected<std::uint32_t> consume(std::span<const std::byte> data) = 0;
 };
 
 class Format {
   public:
     virtual ~Format() = default;
-    virtual std::string_view name() const = 0;   // "npz"; also the file name's ending
+    virtual std::string_view name() const = 0;                         // "npz"; also the file name's ending
     virtual bool is_blocking(const FileShape&) const { return false; } // reading goes through a library: thread pool
-    virtual bool has_checksum() const = 0;       // Check::checksum means something
+    virtual bool has_checksum() const = 0;                             // Check::checksum means something
     // Refuses a shape that this format cannot hold.
     virtual Status supports(const FileShape& shape) const = 0;
     virtual Expected<std::unique_ptr<Encoder>> encode(const FileShape& shape, ContentSource content) const = 0;
@@ -87,10 +107,14 @@ class Format {
     // May block where is_blocking(shape) or where metadata needs the library (hdf5): then call it on the thread pool.
     virtual Expected<std::unique_ptr<SampleReader>> open(const ReadRequest& request) const = 0;
     virtual bool open_may_block() const { return false; }
+    // May be left out: the bytes pass by unchecked (but for their count) and samples complete evenly by position.
+    virtual Expected<std::unique_ptr<StreamReader>> open_stream(const ReadRequest& request) const;
     // Whole sample through the library (blocking formats only); content lands in `out`, returns its bytes.
     virtual Expected<std::uint64_t> read_blocking(const ReadRequest& request, std::uint32_t sample_index,
                                                   std::vector<std::byte>& out) const;
-    // Looks at a file's bytes and says what it holds (adopt, spot check). `read` fetches any extent.
+    // Looks at a file's bytes and says what it holds (adopt, spot check). `read` fetches any extent. request.shape may
+    // be empty; where only it can tell samples from dimensions, its sample_count is believed. Empty dims in the answer:
+    // samples vary in size.
     using ReadAt = std::function<Status(std::uint64_t offset, std::span<std::byte> out)>;
     virtual Expected<FileShape> inspect(const ReadRequest& request, const ReadAt& read) const = 0;
     // A side file that the generator writes next to the data (tfrecord index); empty = none.

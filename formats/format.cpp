@@ -1,0 +1,41 @@
+#include "formats/format.hpp"
+
+namespace feedbench::formats {
+
+namespace {
+
+// Samples complete evenly by position; for formats whose bytes are checked elsewhere or not at all.
+class EvenStream final : public StreamReader {
+  public:
+    explicit EvenStream(const ReadRequest& request)
+        : path_(request.path), file_bytes_(request.file_bytes), sample_count_(request.shape.sample_count) {}
+
+    Expected<std::uint32_t> consume(std::span<const std::byte> data) override {
+        if (data.size() > file_bytes_ - seen_bytes_)
+            return format_error(path_, "more bytes than the file's " + std::to_string(file_bytes_),
+                                static_cast<std::int64_t>(seen_bytes_));
+        seen_bytes_ += data.size();
+        if (seen_bytes_ == file_bytes_) return sample_count_;
+        __extension__ using Wide = unsigned __int128;
+        return static_cast<std::uint32_t>(static_cast<Wide>(seen_bytes_) * sample_count_ / file_bytes_);
+    }
+
+  private:
+    std::string path_;
+    std::uint64_t file_bytes_, seen_bytes_ = 0;
+    std::uint32_t sample_count_;
+};
+
+} // namespace
+
+Expected<std::uint64_t> Format::read_blocking(const ReadRequest& request, std::uint32_t,
+                                              std::vector<std::byte>&) const {
+    return internal_error("format " + std::string(name()) + " is read by extents, not through a library (" +
+                          request.path + ")");
+}
+
+Expected<std::unique_ptr<StreamReader>> Format::open_stream(const ReadRequest& request) const {
+    return std::unique_ptr<StreamReader>(std::make_unique<EvenStream>(request));
+}
+
+} // namespace feedbench::formats
