@@ -1,8 +1,8 @@
 // The ranks of a run and how they agree. The only door to MPI (mpi.cpp); single.cpp is one process without it.
 //
 // Thread: reactor (main) thread. Owner: the cli. Units: none. Errors: MPI's own are fatal to the job, with a message.
-// Source: DESIGN section 4 (polled barrier), 10 (stops are agreed). Every collective call here waits with naps, not by spinning:
-// on a small machine a spinning rank takes the CPU of the rank that is measured.
+// Source: DESIGN section 4 (polled barrier), 10 (stops are agreed). Every collective call here waits with naps, not by
+// spinning: on a small machine a spinning rank takes the CPU of the rank that is measured.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ class Communicator {
     virtual int size() const = 0;
     // Hosts in order of their lowest rank; the same on every rank whatever the placement (case T9).
     virtual const std::vector<HostLayout>& hosts() const = 0;
-    virtual int host_index() const = 0;  // of this rank
-    virtual int local_rank() const = 0;  // position among the ranks of this host
+    virtual int host_index() const = 0; // of this rank
+    virtual int local_rank() const = 0; // position among the ranks of this host
 
     // Blocking collectives, outside measured time.
     virtual void barrier() = 0;
@@ -45,12 +45,22 @@ class Communicator {
     virtual void start_agreement(std::uint64_t value) = 0;
     virtual bool test_agreement(std::uint64_t& result) = 0;
 
+    // Out of band, for stops that cannot wait for the next step: tells every rank; the largest value told by any rank
+    // (this one included) is heard everywhere soon after, without a collective. Cheap enough to ask in a heartbeat. 0 =
+    // nothing was told.
+    virtual void announce_stop(std::uint64_t value) = 0;
+    virtual std::uint64_t announced_stop() = 0;
+
     // Ends the job at once, all ranks (after a message): for watchdogs and for errors before agreement is possible.
     [[noreturn]] virtual void abort(int exit_code) = 0;
 };
 
-// MPI when started by mpirun (or FEEDBENCH_MPI=1), else one process. Initialises MPI; the destructor finalises it.
+// MPI when started by mpirun, mpiexec or srun (or FEEDBENCH_MPI=1; never with FEEDBENCH_MPI=0), else one process, which
+// does not touch the MPI runtime at all. Initialises MPI; the destructor finalises it: destroy it on every rank, or
+// call abort().
 std::unique_ptr<Communicator> make_communicator(int* argc, char*** argv);
 std::unique_ptr<Communicator> make_single();
+// What make_communicator goes by; `get` is getenv or a test's.
+bool launched_by_mpi(const char* (*get)(const char* name));
 
 } // namespace feedbench::cluster
