@@ -1,9 +1,10 @@
 // The one interface to any storage: namespace calls that may block, and operations that may not.
 //
-// Thread: reactor thread, except where a method says otherwise. Owner: the workload; Files it opened must be gone before it.
-// Units: bytes; paths are relative to the root of the URI, '/' separated, no leading '/'.
-// Errors: what was asked for and is not there is an error, never a silent fallback (O_DIRECT refused, io_uring forbidden).
-// Source: DESIGN section 6. The shortest backend is null.cpp: copy that one. A backend is one file and one line in registry.cpp.
+// Thread: reactor thread, except where a method says otherwise. Owner: the workload; Files it opened must be gone
+// before it. Units: bytes; paths are relative to the root of the URI, '/' separated, no leading '/'. Errors: what was
+// asked for and is not there is an error, never a silent fallback (O_DIRECT refused, io_uring forbidden). Source:
+// DESIGN section 6. The shortest backend is null.cpp: copy that one. A backend is one file and one line in
+// registry.cpp.
 #pragma once
 
 #include <functional>
@@ -24,20 +25,21 @@ class Reactor;
 namespace feedbench::storage {
 
 struct Capabilities {
-    std::string name;                    // "posix", "null", ...
-    bool has_content = true;             // reads return the bytes that were written (null, model: nothing is kept)
+    std::string name;        // "posix", "null", ...
+    bool has_content = true; // reads return the bytes that were written (null, model: nothing is kept)
     bool can_write = true;
-    bool direct_io = false;              // odirect may be asked for
-    bool async = true;                   // submit answers pending instead of blocking
-    bool page_cached = false;            // reads may be served from the client's page cache
-    bool object_semantics = false;       // no rename, no directories
-    bool virtual_time = false;           // may run under the virtual clock
-    std::uint32_t alignment_bytes = 1;   // of direct reads and writes
+    bool direct_io = false;            // odirect may be asked for
+    bool async = true;                 // submit answers pending instead of blocking
+    bool page_cached = false;          // reads may be served from the client's page cache
+    bool object_semantics = false;     // no rename, no directories
+    bool virtual_time = false;         // may run under the virtual clock
+    std::uint32_t alignment_bytes = 1; // of direct reads and writes: enough for every file; File says what its own is
+    std::string note;                  // what a report must say about it ("O_DIRECT on tmpfs is not ..."), or empty
 };
 
 struct BackendRequest {
-    std::string uri;       // as the user wrote it
-    std::string root;      // what follows the scheme
+    std::string uri;                            // as the user wrote it
+    std::string root;                           // what follows the scheme
     std::map<std::string, std::string> options; // from the URI ("model:latency=..") and storage_options
     bool odirect = false;
     IoEngine io_engine = IoEngine::uring;
@@ -52,8 +54,8 @@ struct FileStat {
 };
 
 struct FilesystemFacts {
-    std::string type;       // "ext4", "tmpfs", "null", ...
-    std::string device;     // "/dev/vda", or empty
+    std::string type;   // "ext4", "tmpfs", "null", ...
+    std::string device; // "/dev/vda", or empty
     std::uint64_t free_bytes = 0, total_bytes = 0;
     std::uint64_t free_inodes = 0; // 0 = not said
     std::uint64_t filesystem_id = 0;
@@ -68,13 +70,20 @@ class Backend : public engine::IoTarget {
     // Hot path: open, create, read, write, flush, commit, close (engine/io_op.hpp says what each answers).
     engine::Submit submit(engine::IoOp& op) override = 0;
 
+    // Asks that operations which would else stay outstanding end soon, with -ECANCELED; they complete through their
+    // sink as ever. Called once a run is being stopped. By default nothing: operations of most backends end by
+    // themselves.
+    virtual void cancel_pending();
+
     // Namespace, outside measured time; may block. "Not offered" (EOPNOTSUPP) by default.
     virtual Expected<FileStat> stat(const std::string& path);
-    // Calls `each` with every entry directly in `path` (name, is_directory) until it returns false; streamed, in no order.
+    // Calls `each` with every entry directly in `path` (name, is_directory) until it returns false; streamed, in no
+    // order.
     virtual Status list(const std::string& path, const std::function<bool(std::string_view, bool)>& each);
     virtual Status make_directories(const std::string& path);
     virtual Status remove(const std::string& path);
-    virtual Status write_file(const std::string& path, std::span<const std::byte> content); // small files, committed atomically
+    virtual Status write_file(const std::string& path,
+                              std::span<const std::byte> content); // small files, committed atomically
     virtual Expected<std::string> read_file(const std::string& path, std::uint64_t limit_bytes);
     virtual Expected<FilesystemFacts> facts(const std::string& path);
     // Asks that the file's pages leave this client's cache; `path` empty = everything this host may drop.
@@ -84,5 +93,9 @@ class Backend : public engine::IoTarget {
     // Something every caller can print: "/data/unet3d/train/img_000_of_168.npz".
     virtual std::string display_path(const std::string& path) const = 0;
 };
+
+// The Error of an operation that failed (op.result < 0), or that read less than it should: operation, path, offset,
+// errno.
+Error operation_error(const Backend& backend, const engine::IoOp& op, const std::string& path);
 
 } // namespace feedbench::storage

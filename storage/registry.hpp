@@ -12,15 +12,31 @@ struct BackendEntry {
     std::string_view help;
     std::span<const Option> options;
     Expected<std::unique_ptr<Backend>> (*make)(const BackendRequest& request);
+    bool options_in_uri = false; // what follows the scheme is "key=value,key=value", not a place
 };
 
 std::span<const BackendEntry> backends();
 
-// "/path" and "path" -> file; "null:" -> null; "model:bandwidth=1e9,latency=1ms" -> model with options; "s3://bucket/p".
-struct Uri { std::string scheme, root; std::map<std::string, std::string> options; };
+// The factories, each at the end of its backend's file; tables of options beside them.
+Expected<std::unique_ptr<Backend>> make_posix_backend(const BackendRequest& request);
+Expected<std::unique_ptr<Backend>> make_null_backend(const BackendRequest& request);
+Expected<std::unique_ptr<Backend>> make_model_backend(const BackendRequest& request);
+Expected<std::unique_ptr<Backend>> make_fault_backend(const BackendRequest& request);
+std::span<const Option> posix_options();
+std::span<const Option> model_options();
+std::span<const Option> fault_options();
+
+// "/path" and "path" -> file; "null:" -> null; "model:bandwidth=1e9,latency=1ms" -> model with options;
+// "s3://bucket/p". "fault:error=EIO@3;inner=/path": inner takes all the rest.
+struct Uri {
+    std::string scheme, root;
+    std::map<std::string, std::string> options;
+};
 Expected<Uri> parse_uri(const std::string& text);
 
-// Parses the URI in request.uri, checks the options against the entry's table, and makes the backend.
+// Parses the URI in request.uri, checks the options (those already in request.options, and the URI's, which win)
+// against the entry's table: key known, value of its type. Then fills in defaults, so that a factory finds every key;
+// and makes the backend.
 Expected<std::unique_ptr<Backend>> make_backend(BackendRequest request);
 
 } // namespace feedbench::storage

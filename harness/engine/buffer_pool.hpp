@@ -1,12 +1,13 @@
-// A bounded pool of aligned, resident buffers in which data lands; handed out in rotation so that data really goes to DRAM.
+// A bounded pool of aligned, resident buffers in which data lands; handed out in rotation so that data really goes to
+// DRAM.
 //
 // Thread: reactor thread. Owner: the workload; leases return their buffer when destroyed. Units: bytes.
-// Errors: make() where the memory cannot be had. Source: DESIGN section 4 (larger than the last-level cache, reused in rotation).
+// Errors: make() where the memory cannot be had. Source: DESIGN section 4 (larger than the last-level cache, reused in
+// rotation).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <span>
 #include <utility>
@@ -56,10 +57,11 @@ class BufferPool {
     struct Layout {
         std::uint64_t buffer_bytes;
         std::uint32_t buffer_count;
-        std::uint64_t alignment_bytes = 4096;
+        std::uint64_t alignment_bytes = 4096; // a power of two; buffers lie at multiples of it
+        bool huge_pages = true; // asks for transparent huge pages; a kernel that has none gives small ones
     };
     static Expected<std::unique_ptr<BufferPool>> make(Layout layout);
-    // Enough buffers for `concurrent` users, and at least `rotation_bytes` in all (default: twice the last-level cache).
+    // Enough buffers for `concurrent` users, and at least `rotation_bytes` in all (0: twice the last-level cache).
     static Layout layout_for(std::uint64_t buffer_bytes, std::uint32_t concurrent, std::uint64_t rotation_bytes);
     static std::uint64_t last_level_cache_bytes();
 
@@ -67,9 +69,10 @@ class BufferPool {
     BufferPool(const BufferPool&) = delete;
     BufferPool& operator=(const BufferPool&) = delete;
 
-    // The buffer that has rested longest. An empty lease when none is free: the caller's window was larger than the pool's.
+    // The buffer that has rested longest. An empty lease when none is free: the caller's window was larger than the
+    // pool's.
     BufferLease try_lease();
-    std::uint32_t free_count() const { return static_cast<std::uint32_t>(free_.size()); }
+    std::uint32_t free_count() const { return free_count_; }
     const Layout& layout() const { return layout_; }
     std::uint64_t total_bytes() const { return layout_.buffer_bytes * layout_.buffer_count; }
     std::vector<std::span<std::byte>> buffers() const; // to register with the ring
@@ -79,8 +82,11 @@ class BufferPool {
     explicit BufferPool(Layout layout) : layout_(layout) {}
     void give_back(int index);
     Layout layout_;
-    std::byte* memory_ = nullptr;
-    std::deque<int> free_;
+    void* mapping_ = nullptr;
+    std::byte* memory_ = nullptr; // inside it, at a huge page
+    std::uint64_t mapped_bytes_ = 0, stride_bytes_ = 0;
+    std::vector<int> free_; // a ring of buffer indices, the one that has rested longest at first_free_
+    std::uint32_t first_free_ = 0, free_count_ = 0;
 };
 
 } // namespace feedbench::engine

@@ -1,7 +1,8 @@
 // A few threads for libraries and system calls that block.
 //
 // Thread: submit() from the reactor thread; Job::run on a pool thread; Job::finished on the reactor thread, in poll().
-// Owner: Reactor; a Job belongs to its submitter and stays alive until finished() was called. Units: ns. Errors: the job's own.
+// Owner: Reactor; a Job belongs to its submitter and stays alive until finished() was called. Units: ns. Errors: the
+// job's own.
 #pragma once
 
 #include <functional>
@@ -13,8 +14,8 @@ namespace feedbench::engine {
 
 struct Job {
     virtual ~Job() = default;
-    virtual void run() = 0;      // pool thread
-    virtual void finished() = 0; // reactor thread
+    virtual void run() = 0;                 // pool thread
+    virtual void finished() = 0;            // reactor thread
     std::uint64_t start_ns = 0, end_ns = 0; // set by the pool around run(), on the pool's thread
     Job* next = nullptr;
 };

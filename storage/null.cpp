@@ -1,0 +1,75 @@
+// null: nothing is stored and every answer comes at once. It measures what the client itself costs, and it is the
+// shortest backend: copy it to write your own. The contract is in backend.hpp and engine/io_op.hpp; the line for the
+// table in registry.cpp.
+#include <algorithm>
+#include <cerrno>
+
+#include "storage/registry.hpp"
+
+namespace feedbench::storage {
+
+namespace {
+
+using engine::IoKind;
+using engine::IoOp;
+using engine::Submit;
+
+class NullBackend final : public Backend {
+  public:
+    NullBackend() {
+        capabilities_.name = "null";
+        capabilities_.has_content = false; // so nobody checks what was read
+        capabilities_.async = false;       // submit never answers pending
+        capabilities_.virtual_time = true; // no clock, no thread, no kernel
+    }
+    const Capabilities& capabilities() const override { return capabilities_; }
+
+    Submit submit(IoOp& op) override {
+        op.result = 0;
+        switch (op.kind) {
+        case IoKind::open: // any file exists and is as large as the caller's plan says
+        case IoKind::create:
+            op.opened = std::make_unique<engine::File>();
+            op.opened->size_bytes = op.kind == IoKind::open ? op.size_hint : 0;
+            break;
+        case IoKind::read: { // the buffer is not touched: a read costs nothing but the call
+            const std::uint64_t size = op.file->size_bytes;
+            const std::uint64_t left = op.offset < size ? size - op.offset : 0;
+            op.result = static_cast<std::int64_t>(op.bytes < left ? op.bytes : left);
+            break;
+        }
+        case IoKind::write:
+            op.file->size_bytes = std::max(op.file->size_bytes, op.offset + op.bytes);
+            op.result = static_cast<std::int64_t>(op.bytes);
+            break;
+        case IoKind::commit:
+            if (op.size_hint > op.file->size_bytes) op.result = -EINVAL;
+            break;
+        case IoKind::flush:
+        case IoKind::close:
+            break;
+        }
+        return Submit::done;
+    }
+
+    Expected<FilesystemFacts> facts(const std::string&) override {
+        FilesystemFacts facts;
+        facts.type = "null";
+        facts.free_bytes = facts.total_bytes = ~std::uint64_t{0} >> 1; // never the reason why a dataset does not fit
+        return facts;
+    }
+    Status make_directories(const std::string&) override { return {}; }
+    DropOutcome drop_cache(const std::string&) override { return DropOutcome::dropped; } // there is none
+    std::string display_path(const std::string& path) const override { return "null:" + path; }
+
+  private:
+    Capabilities capabilities_;
+};
+
+} // namespace
+
+Expected<std::unique_ptr<Backend>> make_null_backend(const BackendRequest&) {
+    return std::unique_ptr<Backend>(std::make_unique<NullBackend>());
+}
+
+} // namespace feedbench::storage
