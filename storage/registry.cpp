@@ -5,14 +5,16 @@
 #include <charconv>
 
 #include "harness/types/option_values.hpp"
+#include "storage/model.hpp"
 
 namespace feedbench::storage {
 
 namespace {
 
-const std::array<BackendEntry, 1>& table() {
-    static const std::array<BackendEntry, 1> entries{{
+const std::array<BackendEntry, 2>& table() {
+    static const std::array<BackendEntry, 2> entries{{
         {"null", "stores nothing and answers at once: what the client itself costs", {}, make_null_backend, true},
+        {"model", "simulated storage of a given bandwidth and latency", model_options(), make_model_backend, true},
     }};
     return entries;
 }

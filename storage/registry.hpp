@@ -17,13 +17,11 @@ struct BackendEntry {
 
 std::span<const BackendEntry> backends();
 
-// The factories, each at the end of its backend's file; tables of options beside them.
+// The factories, each at the end of its backend's file; tables of options beside them. model's are in model.hpp.
 Expected<std::unique_ptr<Backend>> make_posix_backend(const BackendRequest& request);
 Expected<std::unique_ptr<Backend>> make_null_backend(const BackendRequest& request);
-Expected<std::unique_ptr<Backend>> make_model_backend(const BackendRequest& request);
 Expected<std::unique_ptr<Backend>> make_fault_backend(const BackendRequest& request);
 std::span<const Option> posix_options();
-std::span<const Option> model_options();
 std::span<const Option> fault_options();
 
 // "/path" and "path" -> file; "null:" -> null; "model:bandwidth=1e9,latency=1ms" -> model with options;
