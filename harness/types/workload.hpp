@@ -1,10 +1,12 @@
 // A whole workload file, typed and validated; every value knows where it came from.
 //
-// Thread: const after loading, any thread. Owner: the cli. Units: in the names; think times in seconds as drawn from the file.
-// Errors: none here; harness/config refuses what cannot be.
-// Source: the DLIO workload schema (model, framework, workflow, storage, dataset, reader, train, evaluation, checkpoint, output,
-// metric, profiling); names in C++ are the YAML keys, with the unit where DLIO leaves it out.
+// Thread: const after loading, any thread. Owner: the cli. Units: in the names; think times in seconds as drawn from
+// the file. Errors: none here; harness/config refuses what cannot be. Source: the DLIO workload schema (model,
+// framework, workflow, storage, dataset, reader, train, evaluation, checkpoint, output, metric, profiling); names in
+// C++ are the YAML keys, with the unit where DLIO leaves it out.
 #pragma once
+
+#include "harness/types/time_distribution.hpp"
 
 #include <cstdint>
 #include <map>
@@ -14,16 +16,6 @@
 #include <vector>
 
 namespace feedbench {
-
-// A number, or a distribution of it. DLIO: `computation_time: 0.3` or {mean, stdev, type: normal|uniform|gamma|exponential|poisson,...}.
-struct TimeDistribution {
-    enum class Kind : std::uint8_t { constant, normal, uniform, gamma, exponential, poisson } kind = Kind::constant;
-    double mean_s = 0; // constant, normal, gamma (as scale/shape below), poisson, exponential: see harness/config/schema
-    double stdev_s = 0;
-    double min_s = 0, max_s = 0;    // uniform
-    double shape = 0, scale_s = 0;  // gamma
-    bool is_zero() const { return kind == Kind::constant && mean_s <= 0; }
-};
 
 enum class Shuffle : std::uint8_t { off, seed, random };
 enum class Verify : std::uint8_t { off, header, checksum, content };
@@ -42,16 +34,19 @@ struct ModelSection {
     std::uint32_t num_attention_heads = 32, num_kv_heads = 8;
     std::vector<std::uint64_t> layer_parameters, optimization_groups;
     double scale = 1.0; // ours: shrinks a checkpoint; a scaled run is not comparable
+    bool operator==(const ModelSection&) const = default;
 };
 
 struct WorkflowSection {
     bool generate_data = false, train = true, evaluation = false, checkpoint = false, profiling = false, debug = false;
+    bool operator==(const WorkflowSection&) const = default;
 };
 
 struct StorageSection {
     std::string storage_type = "local_fs"; // local_fs | parallel_fs | s3 | ...
     std::string storage_root = "./";
-    std::map<std::string, std::string> storage_options;
+    std::map<std::string, std::string> storage_options; // nested keys joined by dots
+    bool operator==(const StorageSection&) const = default;
 };
 
 struct DatasetSection {
@@ -70,8 +65,9 @@ struct DatasetSection {
     std::vector<std::uint64_t> chunk_dims; // hdf5; empty = contiguous
     std::vector<std::uint64_t> max_shape;  // hdf5
     bool keep_files = true;
-    std::uint64_t seed = 10;      // of the sizes, as the reference tool's generator (fixed by the rules)
+    std::uint64_t seed = 10; // of the sizes, as the reference tool's generator (fixed by the rules)
     double compress_percent = 0, dedupe_percent = 0; // ours: content that a storage could reduce
+    bool operator==(const DatasetSection&) const = default;
 };
 
 struct ReaderSection {
@@ -89,7 +85,8 @@ struct ReaderSection {
     std::uint32_t io_threads = 4;         // ours: pool of io_engine threads
     Verify verify = Verify::off;          // ours
     std::string drop_cache = "off";       // ours: off | fadvise | system, before each epoch
-    TimeDistribution preprocess_time;
+    TimeDistribution preprocess_time;     // a sample
+    bool operator==(const ReaderSection&) const = default;
 };
 
 struct TrainSection {
@@ -98,11 +95,13 @@ struct TrainSection {
     TimeDistribution computation_time;
     bool seed_change_epoch = true;
     std::uint64_t seed = 123;
+    bool operator==(const TrainSection&) const = default;
 };
 
 struct EvaluationSection {
     TimeDistribution eval_time;
-    std::uint32_t epochs_between_evals = 1;
+    std::uint32_t eval_after_epoch = 1, epochs_between_evals = 1; // after epochs a, a + b, a + 2b, ... (counted from 1)
+    bool operator==(const EvaluationSection&) const = default;
 };
 
 struct CheckpointSection {
@@ -113,15 +112,20 @@ struct CheckpointSection {
     bool fsync = false;
     double time_between_checkpoints_s = 0;
     std::int64_t num_checkpoints_write = -1, num_checkpoints_read = -1;
-    std::int64_t recovery_rank_shift = 0;
-    std::string mode = "default"; // default | subset
+    bool recovery_rank_shift = false; // read what the next host wrote
+    std::string mode = "default";     // default | subset
+    bool operator==(const CheckpointSection&) const = default;
 };
 
-struct OutputSection { std::string folder, log_file = "dlio.log"; };
+struct OutputSection {
+    std::string folder, log_file = "dlio.log";
+    bool operator==(const OutputSection&) const = default;
+};
 struct MetricSection {
     double au = 0.90;
-    bool au_is_set = false;           // without a bar in the file nothing is failed
+    bool au_is_set = false;                                    // without a bar in the file nothing is failed
     bool exclude_first_step = true, exclude_last_step = false; // rules 1.0-3.0: the first only
+    bool operator==(const MetricSection&) const = default;
 };
 
 // One effective key, for config.yaml, --dry-run and the docs.
