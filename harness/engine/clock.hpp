@@ -1,7 +1,7 @@
 // The clock is passed in, so that the same loop runs in real and in virtual time.
 //
-// Thread: reactor thread (now_ns of the real clock: any). Owner: the cli or a test. Units: ns since the clock's own start.
-// Errors: none. Source: DESIGN section 4. Only engine/clock_*.cpp may name an operating-system clock or sleep.
+// Thread: reactor thread (now_ns of the real clock: any). Owner: the cli or a test. Units: ns since the clock's own
+// start. Errors: none. Source: DESIGN section 4. Only engine/clock_*.cpp may name an operating-system clock or sleep.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,11 @@ class Clock {
     virtual ~Clock() = default;
     virtual std::uint64_t now_ns() const = 0;
     virtual bool is_virtual() const = 0;
-    // How long before a deadline a coarse sleep should end so that a spin can meet it; measured once at start. Virtual: 0.
+    // How long before a deadline a coarse sleep should end so that a spin can meet it; measured once at start. Virtual:
+    // 0.
     virtual std::uint64_t spin_window_ns() const = 0;
-    // Sleeps (real) or jumps (virtual) until the time given; a real clock may return early or late by the wake-up error.
+    // Sleeps (real) or jumps (virtual) until the time given; a real clock may return early or late by the wake-up
+    // error.
     virtual void wait_until(std::uint64_t time_ns) = 0;
 };
 

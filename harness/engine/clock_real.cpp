@@ -35,8 +35,8 @@ class RealClock final : public Clock {
     void wait_until(std::uint64_t time_ns) override { sleep_to(origin_ + time_ns); }
 
   private:
-    // How late this machine wakes a sleeper: the spin must begin that much before the deadline. The 90th percentile of a few
-    // sleeps, within bounds that keep the spin from eating a core on a machine that is busy just now.
+    // How late this machine wakes a sleeper: the spin must begin that much before the deadline. The 90th percentile of
+    // a few sleeps, within bounds that keep the spin from eating a core on a machine that is busy just now.
     void measure_spin_window() {
         std::array<std::uint64_t, 20> late{};
         for (auto& value : late) {

@@ -6,7 +6,8 @@ namespace feedbench::engine {
 
 namespace {
 
-// Time stands still while code runs and jumps to the next event: computing costs nothing, so a run is a discrete-event simulation.
+// Time stands still while code runs and jumps to the next event: computing costs nothing, so a run is a discrete-event
+// simulation.
 class VirtualClock final : public Clock {
   public:
     std::uint64_t now_ns() const override { return now_; }

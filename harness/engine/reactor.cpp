@@ -7,13 +7,20 @@ namespace feedbench::engine {
 
 std::string_view io_kind_name(IoKind kind) {
     switch (kind) {
-    case IoKind::open: return "open";
-    case IoKind::create: return "create";
-    case IoKind::read: return "read";
-    case IoKind::write: return "write";
-    case IoKind::flush: return "fsync";
-    case IoKind::commit: return "commit";
-    case IoKind::close: return "close";
+    case IoKind::open:
+        return "open";
+    case IoKind::create:
+        return "create";
+    case IoKind::read:
+        return "read";
+    case IoKind::write:
+        return "write";
+    case IoKind::flush:
+        return "fsync";
+    case IoKind::commit:
+        return "commit";
+    case IoKind::close:
+        return "close";
     }
     return "?";
 }
@@ -77,8 +84,10 @@ void Reactor::link(IoOp& op) {
 }
 
 void Reactor::unlink(IoOp& op) {
-    if (op.pending_previous) op.pending_previous->pending_next = op.pending_next;
-    else pending_ = op.pending_next;
+    if (op.pending_previous)
+        op.pending_previous->pending_next = op.pending_next;
+    else
+        pending_ = op.pending_next;
     if (op.pending_next) op.pending_next->pending_previous = op.pending_previous;
     --in_flight_;
 }
@@ -93,8 +102,12 @@ bool Reactor::submit_now(IoTarget& target, IoOp& op) {
     op.complete_ns = 0;
     op.submit_ns = now_ns();
     switch (target.submit(op)) {
-    case Submit::done: ++completion_count_; return true;
-    case Submit::pending: link(op); return false;
+    case Submit::done:
+        ++completion_count_;
+        return true;
+    case Submit::pending:
+        link(op);
+        return false;
     case Submit::busy:
         busy_.push_back({&target, &op});
         link(op);
@@ -118,7 +131,8 @@ void Reactor::retry_busy() {
         IoOp& op = *waiting[i].op;
         op.submit_ns = now_ns(); // until now it stood in the client's queue, not at the storage
         const Submit answer = waiting[i].target->submit(op);
-        if (answer == Submit::done) completed(op);
+        if (answer == Submit::done)
+            completed(op);
         else if (answer == Submit::busy) {
             busy_.insert(busy_.end(), waiting.begin() + static_cast<std::ptrdiff_t>(i), waiting.end());
             return;
@@ -239,8 +253,10 @@ Status Reactor::sleep_until_event() {
     if (longest != kNever) deadline = std::min(deadline, now + longest);
     deadline = std::min(deadline, next_heartbeat_ns_);
     if (deadline <= now) return {};
-    if (uring_) uring_->wait(deadline);
-    else clock_.wait_until(std::min(deadline, now + 200'000)); // without a ring nothing can wake us: short naps
+    if (uring_)
+        uring_->wait(deadline);
+    else
+        clock_.wait_until(std::min(deadline, now + 200'000)); // without a ring nothing can wake us: short naps
     last_reap_end_ns_ = now_ns(); // asleep is not busy: what completed meanwhile lay no longer than the wake-up took
     return {};
 }

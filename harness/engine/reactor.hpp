@@ -2,7 +2,8 @@
 //
 // Thread: the thread that made it (wake(): any). Owner: the cli or a test. Units: ns, bytes.
 // Errors: make() when the clock or ring cannot be had; run() reports a deadlock ("no event can ever come").
-// Source: DESIGN section 4. The order of a turn: ready coroutines, due timers, completions, then sleep until the next deadline.
+// Source: DESIGN section 4. The order of a turn: ready coroutines, due timers, completions, then sleep until the next
+// deadline.
 #pragma once
 
 #include <coroutine>
@@ -24,10 +25,11 @@ namespace feedbench::engine {
 // Intrusive; stays alive until it fired or was cancelled.
 struct Timer {
     std::uint64_t deadline_ns = 0;
-    // How late it may fire. The loop spins towards a deadline only when its sleep's own error would be larger than this.
+    // How late it may fire. The loop spins towards a deadline only when its sleep's own error would be larger than
+    // this.
     std::uint64_t late_allowed_ns = 0;
     void (*fire)(Timer&) = nullptr;
-    std::uint64_t order = 0;      // reactor's: equal deadlines fire in the order in which they were set
+    std::uint64_t order = 0; // reactor's: equal deadlines fire in the order in which they were set
     std::size_t heap_position = kNotQueued;
     static constexpr std::size_t kNotQueued = ~std::size_t{0};
 };
@@ -35,7 +37,7 @@ struct Timer {
 class Reactor final : public CompletionSink {
   public:
     struct Options {
-        bool use_uring = true;       // real clock only
+        bool use_uring = true; // real clock only
         unsigned ring_entries = 256;
     };
     static Expected<std::unique_ptr<Reactor>> make(Clock& clock, Options options);
@@ -62,8 +64,8 @@ class Reactor final : public CompletionSink {
     // Called once a turn of the loop at most every `interval_ns` of its own clock: signals, watchdogs, slices.
     void set_heartbeat(std::uint64_t interval_ns, std::function<void()> beat);
 
-    // When the loop last began to look for completions, and how long it had been busy since the time before: a completion may have
-    // lain in the ring that long; it is the client's wait.
+    // When the loop last began to look for completions, and how long it had been busy since the time before: a
+    // completion may have lain in the ring that long; it is the client's wait.
     std::uint64_t busy_before_reap_ns() const { return busy_before_reap_ns_; }
     std::uint64_t completion_count() const { return completion_count_; } // watchdog: progress
     std::uint32_t in_flight() const { return in_flight_; }
@@ -185,7 +187,10 @@ class Reactor final : public CompletionSink {
     Status sleep_until_event();
     void beat_if_due();
 
-    struct Busy { IoTarget* target; IoOp* op; };
+    struct Busy {
+        IoTarget* target;
+        IoOp* op;
+    };
 
     Clock& clock_;
     std::unique_ptr<Uring> uring_;

@@ -1,8 +1,8 @@
 // Events, bounded queues and groups for coroutines of one reactor.
 //
 // Thread: reactor thread. Owner: whoever holds them; nobody may wait any more when one is destroyed (asserted).
-// Units: none. Errors: none. Wake-ups go through the reactor's ready queue, never by running the waiter on the waker's stack.
-// Source: STYLE section 3 (awaiters are not copyable and come from a method).
+// Units: none. Errors: none. Wake-ups go through the reactor's ready queue, never by running the waiter on the waker's
+// stack. Source: STYLE section 3 (awaiters are not copyable and come from a method).
 #pragma once
 
 #include <cassert>
@@ -33,7 +33,8 @@ class WaitList {
         return true;
     }
     void wake_all(Reactor& reactor) {
-        while (wake_one(reactor)) {}
+        while (wake_one(reactor)) {
+        }
     }
     bool empty() const { return waiters_.empty(); }
 
@@ -96,17 +97,21 @@ class Signal {
     WaitList waiters_;
 };
 
-// Counts permits; acquire() waits for one. Bounded by what was put in.
+// Counts permits; acquire() waits for one. Fair: a released permit goes to whoever has waited longest, so that holders
+// of later turns cannot starve the one they wait for.
 class Semaphore {
   public:
     Semaphore(Reactor& reactor, std::uint32_t permits) : reactor_(reactor), permits_(permits) {}
     void release() {
-        ++permits_;
-        waiters_.wake_one(reactor_);
+        if (!waiters_.wake_one(reactor_)) ++permits_;
+    }
+    bool try_acquire() {
+        if (permits_ == 0) return false;
+        --permits_;
+        return true;
     }
     Task<void> acquire() {
-        while (permits_ == 0) co_await Waiting(*this);
-        --permits_;
+        if (!try_acquire()) co_await Waiting(*this); // the permit is handed over
     }
     std::uint32_t permits() const { return permits_; }
 

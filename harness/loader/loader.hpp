@@ -8,13 +8,13 @@
 #include <memory>
 #include <span>
 
-#include "harness/dataset/plan.hpp"
-#include "harness/engine/buffer_pool.hpp"
-#include "harness/engine/task.hpp"
-#include "harness/metrics/histogram.hpp"
-#include "harness/types/epoch_plan.hpp"
 #include "formats/format.hpp"
 #include "generators/content.hpp"
+#include "harness/dataset/plan.hpp"
+#include "harness/engine/buffer_pool.hpp"
+#include "harness/engine/sync.hpp"
+#include "harness/metrics/histogram.hpp"
+#include "harness/types/epoch_plan.hpp"
 #include "storage/backend.hpp"
 
 namespace feedbench::loader {
@@ -23,10 +23,11 @@ struct Batch {
     std::uint32_t sample_count = 0;
     std::uint64_t bytes_delivered = 0;
     std::uint64_t read_count = 0;
-    std::uint64_t id_checksum = 0;   // wrapping sum of sample_id_fingerprint
-    std::uint64_t complete_ns = 0;   // its last read completed at the storage
-    std::uint64_t ready_ns = 0;      // it was put into the queue
-    std::uint64_t client_wait_ns = 0; // of the reads and checks on its critical path: completed but not yet resumed, decode
+    std::uint64_t id_checksum = 0; // wrapping sum of sample_id_fingerprint
+    std::uint64_t complete_ns = 0; // its last read completed at the storage
+    std::uint64_t ready_ns = 0;    // it was put into the queue
+    std::uint64_t client_wait_ns =
+        0; // of the reads and checks on its critical path: completed but not yet resumed, decode
     std::optional<Error> error;
 };
 
@@ -46,6 +47,7 @@ struct LoaderContext {
     const dataset::DatasetPlan* plan = nullptr;
     const generators::Content* content = nullptr; // for Verify::content
     engine::BufferPool* pool = nullptr;
+    engine::Semaphore* buffers = nullptr; // one permit a buffer of the pool
     LoaderCounters* counters = nullptr;
     const ReaderSection* reader = nullptr;
     std::uint64_t seed = 0;

@@ -8,12 +8,17 @@ namespace feedbench {
 
 namespace {
 
-struct Suffix { std::string_view name; double factor; };
-constexpr Suffix kSizes[] = {{"", 1},      {"B", 1},      {"k", 1e3},        {"kB", 1e3},        {"KB", 1e3},          {"M", 1e6},
-                             {"MB", 1e6},  {"G", 1e9},    {"GB", 1e9},       {"T", 1e12},        {"TB", 1e12},         {"KiB", 1024.0},
-                             {"MiB", 1048576.0}, {"GiB", 1073741824.0}, {"TiB", 1099511627776.0}, {"Ki", 1024.0},
-                             {"Mi", 1048576.0},  {"Gi", 1073741824.0}};
-constexpr Suffix kDurations[] = {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}, {"m", 60e9}, {"min", 60e9}};
+struct Suffix {
+    std::string_view name;
+    double factor;
+};
+constexpr Suffix kSizes[] = {
+    {"", 1},        {"B", 1},          {"k", 1e3},          {"kB", 1e3},           {"KB", 1e3},
+    {"M", 1e6},     {"MB", 1e6},       {"G", 1e9},          {"GB", 1e9},           {"T", 1e12},
+    {"TB", 1e12},   {"KiB", 1024.0},   {"MiB", 1048576.0},  {"GiB", 1073741824.0}, {"TiB", 1099511627776.0},
+    {"Ki", 1024.0}, {"Mi", 1048576.0}, {"Gi", 1073741824.0}};
+constexpr Suffix kDurations[] = {{"", 1e9}, {"s", 1e9},  {"ms", 1e6},  {"us", 1e3},
+                                 {"ns", 1}, {"m", 60e9}, {"min", 60e9}};
 
 Expected<std::uint64_t> scaled(std::string_view text, std::span<const Suffix> suffixes, const char* what) {
     double number = 0;

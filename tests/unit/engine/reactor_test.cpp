@@ -63,7 +63,8 @@ TEST_CASE("a cancelled timer does not fire, and the others still do") {
     for (std::size_t i = 0; i < timers.size(); ++i) CHECK(timers[i].fired == (i % 3 == 0 ? 0 : 1));
 }
 
-TEST_CASE("an operation answered busy is tried again after another has completed, and its queueing is not the storage's latency") {
+TEST_CASE("an operation answered busy is tried again after another has completed, and its queueing is not the "
+          "storage's latency") {
     World w;
     w.target.limit = 2;
     w.target.delay_ns = [](const IoOp&) { return std::uint64_t{100}; };

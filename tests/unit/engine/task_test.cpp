@@ -95,7 +95,9 @@ TEST_CASE("children that suspend a hundred thousand times do not grow the stack 
     test::ScriptedTarget target(*reactor);
     target.delay_ns = [](const IoOp&) { return std::uint64_t{10}; };
     std::uint64_t children = 0;
-    auto main = [](Reactor& r, IoTarget& t, std::uint64_t& c) -> Task<void> { c = co_await many_children(r, t, 100'000); };
+    auto main = [](Reactor& r, IoTarget& t, std::uint64_t& c) -> Task<void> {
+        c = co_await many_children(r, t, 100'000);
+    };
     REQUIRE(reactor->run(main(*reactor, target, children)));
     CHECK(children == 100'000);
     CHECK(clock->now_ns() == 1'000'000);

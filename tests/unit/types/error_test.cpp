@@ -11,8 +11,8 @@ TEST_CASE("one message names host, rank, accelerator, operation, path, offset an
     error.rank = 2;
     error.host = "h1";
     error.accelerator = 5;
-    CHECK(error.describe() ==
-          "rank 2 (host h1, accelerator 5): read /data/x.npz at offset 262144: Input/output error (EIO): the disk says no");
+    CHECK(error.describe() == "rank 2 (host h1, accelerator 5): read /data/x.npz at offset 262144: Input/output error "
+                              "(EIO): the disk says no");
     CHECK(config_error("too few samples").describe() == "too few samples");
 }
 

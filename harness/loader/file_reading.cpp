@@ -1,0 +1,160 @@
+#include "harness/loader/file_reading.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "harness/types/units.hpp"
+
+namespace feedbench::loader {
+
+using engine::IoKind;
+using engine::IoOp;
+using engine::Task;
+
+namespace {
+
+// The widest alignment that a landing buffer must allow for at each end.
+constexpr std::uint64_t kBlockBytes = 4096;
+
+Error read_failed(const IoOp& op, const std::string& path) {
+    return storage_error(std::string(io_kind_name(op.kind)), path, static_cast<int>(-op.result), op.message,
+                         op.kind == IoKind::read ? static_cast<std::int64_t>(op.offset) : -1);
+}
+
+} // namespace
+
+std::uint64_t landing_buffer_bytes(const ReaderSection& reader) {
+    return round_up(std::max<std::uint64_t>(reader.transfer_size, kBlockBytes), kBlockBytes) + 2 * kBlockBytes;
+}
+
+FileReading::FileReading(const LoaderContext& context, std::uint64_t file_index)
+    : context_(context), file_index_(file_index) {
+    context.plan->name(file_index, path_);
+}
+
+Task<Status> FileReading::open() {
+    const bool has_content = context_.backend->capabilities().has_content;
+    // The planned shape of a file whose size varies is not free to compute: only where somebody looks at it.
+    if (!has_content || context_.reader->verify != Verify::off || !context_.plan->sizes_vary())
+        shape_ = context_.plan->shape(file_index_);
+    else
+        shape_.sample_count = context_.plan->samples_per_file();
+    IoOp op;
+    op.kind = IoKind::open;
+    op.path = path_;
+    if (!has_content) {
+        auto bytes = context_.format->file_bytes(shape_);
+        if (!bytes) co_return bytes.error();
+        op.size_hint = *bytes;
+    }
+    co_await context_.reactor->perform(*context_.backend, op);
+    open_submit_ns_ = op.submit_ns;
+    if (op.complete_ns != 0) totals_.client_ns += op.resume_ns - op.complete_ns;
+    if (op.result < 0) co_return read_failed(op, display_path());
+    file_ = std::move(op.opened);
+    co_return Status{};
+}
+
+Task<void> FileReading::close() {
+    IoOp op;
+    op.kind = IoKind::close;
+    op.file = file_.get();
+    co_await context_.reactor->perform(*context_.backend, op); // nothing was written: a failing close loses nothing
+    file_.reset();
+}
+
+Task<FileReading::Piece> FileReading::read(std::uint64_t offset, std::uint64_t bytes) {
+    Piece piece;
+    if (!context_.buffers->try_acquire()) co_await context_.buffers->acquire();
+    piece.buffer = LandingBuffer(context_.pool->try_lease(), *context_.buffers);
+    const std::uint64_t align = file_->alignment_bytes;
+    const std::uint64_t from = round_down(offset, align), skip = offset - from;
+    IoOp op;
+    op.kind = IoKind::read;
+    op.file = file_.get();
+    op.offset = from;
+    op.data = piece.buffer.lease().data();
+    op.bytes = round_up(offset + bytes, align) - from;
+    op.buffer_index = piece.buffer.lease().index();
+    if (op.bytes > piece.buffer.lease().size()) {
+        piece.error =
+            internal_error("a read of " + std::to_string(op.bytes) + " bytes does not fit its landing buffer");
+        co_return piece;
+    }
+    ++context_.counters->in_flight;
+    co_await context_.reactor->perform(*context_.backend, op);
+    --context_.counters->in_flight;
+    piece.submit_ns = op.submit_ns;
+    const std::uint64_t complete_ns = op.complete_ns != 0 ? op.complete_ns : op.resume_ns;
+    totals_.client_ns += op.resume_ns - complete_ns;
+    totals_.last_complete_ns = std::max(totals_.last_complete_ns, complete_ns);
+    if (op.result < 0)
+        piece.error = read_failed(op, display_path());
+    else if (static_cast<std::uint64_t>(op.result) < skip + bytes)
+        piece.error =
+            storage_error("read", display_path(), 0,
+                          "the file ends after " + std::to_string(from + static_cast<std::uint64_t>(op.result)) +
+                              " bytes, its size said " + std::to_string(file_->size_bytes),
+                          static_cast<std::int64_t>(offset));
+    if (piece.error) co_return piece;
+    if (first_byte_ns_ == 0) {
+        first_byte_ns_ = complete_ns;
+        context_.counters->time_to_first_byte.add(complete_ns - open_submit_ns_);
+    }
+    piece.data = std::span<const std::byte>(op.data + skip, bytes);
+    totals_.bytes += bytes;
+    ++totals_.reads;
+    context_.counters->bytes += bytes;
+    ++context_.counters->reads;
+    co_return piece;
+}
+
+formats::ReadRequest FileReading::format_request() const {
+    formats::ReadRequest request;
+    request.path = display_path();
+    request.file_bytes = file_->size_bytes;
+    request.shape = shape_;
+    request.has_content = context_.backend->capabilities().has_content;
+    const Verify verify = context_.reader->verify;
+    request.check =
+        verify == Verify::checksum || verify == Verify::content ? formats::Check::checksum : formats::Check::framing;
+    if (context_.format->open_may_block()) request.local_path = context_.backend->local_path(path_);
+    if (verify == Verify::content && request.has_content)
+        request.on_payload = [this](std::uint64_t offset, std::span<const std::byte> payload) -> Status {
+            const std::uint64_t file = context_.plan->content_index(file_index_);
+            const std::size_t at = context_.content->first_difference(file, offset, payload);
+            if (at == payload.size()) return {};
+            return format_error(display_path(),
+                                "content differs from what was generated, payload byte " + std::to_string(offset + at));
+        };
+    return request;
+}
+
+Task<Status> FileReading::read_through_library(std::uint32_t sample_index) {
+    const formats::ReadRequest request = format_request();
+    std::vector<std::byte> content;
+    std::optional<Error> error;
+    std::uint64_t bytes = 0;
+    const std::uint64_t start = context_.reactor->now_ns();
+    const formats::Format* format = context_.format;
+    // A named function object: GCC 12 frees a capturing lambda in a co_await expression twice.
+    std::function<void()> work = [format, &request, &content, &error, &bytes, sample_index] {
+        auto read = format->read_blocking(request, sample_index, content);
+        if (read)
+            bytes = *read;
+        else
+            error = read.error();
+    };
+    co_await context_.reactor->run_in_pool(std::move(work));
+    if (error) co_return *error;
+    if (first_byte_ns_ == 0) first_byte_ns_ = context_.reactor->now_ns();
+    context_.counters->time_to_first_byte.add(first_byte_ns_ - start);
+    totals_.bytes += bytes;
+    totals_.last_complete_ns = context_.reactor->now_ns();
+    ++totals_.reads;
+    context_.counters->bytes += bytes;
+    ++context_.counters->reads;
+    co_return Status{};
+}
+
+} // namespace feedbench::loader

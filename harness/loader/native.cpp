@@ -1,0 +1,122 @@
+// The native model: as many reads in flight as reader.queue_depth says, whatever a framework would do.
+//
+// Source: DESIGN section 5. Batches are read in order of step, prefetch_size of them ahead of the one asked for; their
+// samples side by side, each file's extents side by side, all within queue_depth reads of one accelerator.
+#include <cassert>
+#include <deque>
+
+#include "harness/loader/file_reading.hpp"
+#include "harness/loader/models.hpp"
+
+namespace feedbench::loader {
+
+using engine::Task;
+
+namespace {
+
+class NativeLoader final : public Loader {
+  public:
+    explicit NativeLoader(const LoaderContext& context)
+        : context_(context), group_(*context.reactor), changed_(*context.reactor),
+          depth_(*context.reactor, context.reader->queue_depth) {}
+
+    void start(const EpochPlan& plan, std::uint32_t accelerator_index) override {
+        plan_ = &plan;
+        accelerator_ = accelerator_index;
+        total_ = plan.step_count() * plan.batch_size();
+        next_ = asked_ = taken_ = 0;
+        stopping_ = false;
+        filling_.clear();
+        // A worker reads one sample at a time; with small samples it takes queue_depth of them to fill the queue.
+        const std::uint64_t workers = std::min<std::uint64_t>(context_.reader->queue_depth, total_);
+        for (std::uint64_t i = 0; i < workers; ++i) group_.spawn(work());
+    }
+
+    Task<Batch> next() override {
+        ++asked_;
+        changed_.notify();
+        while (!(filling_.size() > 0 && filling_.front().finished == plan_->batch_size()) && !error_)
+            co_await changed_.wait();
+        Batch batch;
+        if (error_)
+            batch.error = error_;
+        else {
+            batch = std::move(filling_.front().batch);
+            filling_.pop_front();
+            ++taken_;
+        }
+        co_return batch;
+    }
+
+    Task<void> close() override {
+        stopping_ = true;
+        changed_.notify();
+        co_await group_.join();
+        group_.clear();
+    }
+
+  private:
+    struct Filling {
+        Batch batch;
+        std::uint32_t finished = 0;
+    };
+
+    // Samples that may be read now: those of the batches asked for and of the prefetch_size batches behind them.
+    std::uint64_t limit() const {
+        return std::min(total_, (asked_ + context_.reader->prefetch_size) * plan_->batch_size());
+    }
+
+    Task<void> work() {
+        for (;;) {
+            while (next_ >= limit() && next_ < total_ && !stopping_) co_await changed_.wait();
+            if (next_ >= total_ || stopping_ || error_) break;
+            const std::uint64_t index = next_++, step = index / plan_->batch_size();
+            while (filling_.size() <= step - taken_) filling_.emplace_back();
+            Batch part;
+            auto status = co_await read_sample_in_parallel(
+                context_, plan_->sample(accelerator_, step, static_cast<std::uint32_t>(index % plan_->batch_size())),
+                depth_, context_.reader->queue_depth, part);
+            if (!status) {
+                if (!error_) error_ = status.error();
+                stopping_ = true;
+                changed_.notify();
+                break;
+            }
+            Filling& filling = filling_[step - taken_];
+            merge(filling.batch, part);
+            if (++filling.finished == plan_->batch_size()) {
+                filling.batch.ready_ns = context_.reactor->now_ns();
+                changed_.notify();
+            }
+        }
+    }
+
+    static void merge(Batch& into, const Batch& part) {
+        into.sample_count += part.sample_count;
+        into.bytes_delivered += part.bytes_delivered;
+        into.read_count += part.read_count;
+        into.id_checksum += part.id_checksum;
+        into.complete_ns = std::max(into.complete_ns, part.complete_ns);
+        into.client_wait_ns += part.client_wait_ns;
+    }
+
+    LoaderContext context_;
+    engine::TaskGroup group_;
+    engine::Signal changed_;
+    engine::Semaphore depth_;
+    const EpochPlan* plan_ = nullptr;
+    std::uint32_t accelerator_ = 0;
+    std::uint64_t total_ = 0, next_ = 0, asked_ = 0, taken_ = 0;
+    bool stopping_ = false;
+    std::optional<Error> error_;
+    std::deque<Filling> filling_; // front: the batch that will be handed over next
+};
+
+} // namespace
+
+std::unique_ptr<Loader> make_native_loader(const LoaderContext& context) {
+    return std::make_unique<NativeLoader>(context);
+}
+std::uint32_t native_buffers(const ReaderSection& reader) { return reader.queue_depth; }
+
+} // namespace feedbench::loader

@@ -1,0 +1,110 @@
+// The pytorch model: worker w of W takes batches w, w + W, ... and reads the samples of its batch one after another.
+//
+// Source: DESIGN section 5; torch's DataLoader: prefetch_factor batches a worker may be ahead, handed over in order.
+// With read_threads 0 there is no worker: the accelerator's own process reads when it asks.
+#include <algorithm>
+#include <cassert>
+#include <vector>
+
+#include "harness/loader/file_reading.hpp"
+#include "harness/loader/models.hpp"
+
+namespace feedbench::loader {
+
+using engine::Task;
+
+namespace {
+
+class PytorchLoader final : public Loader {
+  public:
+    explicit PytorchLoader(const LoaderContext& context)
+        : context_(context), group_(*context.reactor), batch_ready_(*context.reactor),
+          workers_(context.reader->read_threads) {
+        for (std::uint32_t w = 0; w < workers_; ++w)
+            window_moved_.push_back(std::make_unique<engine::Signal>(*context.reactor));
+    }
+
+    void start(const EpochPlan& plan, std::uint32_t accelerator_index) override {
+        plan_ = &plan;
+        accelerator_ = accelerator_index;
+        step_count_ = plan.step_count();
+        taken_ = 0;
+        stopping_ = false;
+        window_ = std::uint64_t{workers_} * pytorch_batches_per_worker(*context_.reader);
+        slots_.clear();
+        slots_.resize(window_);
+        for (std::uint32_t w = 0; w < workers_; ++w) group_.spawn(work(w));
+    }
+
+    Task<Batch> next() override {
+        assert(taken_ < step_count_);
+        if (workers_ == 0) co_return co_await read_batch(taken_++);
+        std::optional<Batch>& slot = slots_[taken_ % window_];
+        while (!slot) co_await batch_ready_.wait();
+        Batch batch = std::move(*slot);
+        slot.reset();
+        ++taken_;
+        // The batch that has just come into the window belongs to one worker.
+        window_moved_[(taken_ - 1 + window_) % workers_]->notify();
+        co_return batch;
+    }
+
+    Task<void> close() override {
+        stopping_ = true;
+        for (auto& signal : window_moved_) signal->notify();
+        co_await group_.join();
+        group_.clear();
+    }
+
+  private:
+    Task<void> work(std::uint32_t worker) {
+        for (std::uint64_t step = worker; step < step_count_; step += workers_) {
+            while (step >= taken_ + window_ && !stopping_) co_await window_moved_[worker]->wait();
+            if (stopping_) break;
+            Batch batch = co_await read_batch(step);
+            const bool failed = batch.error.has_value();
+            slots_[step % window_] = std::move(batch);
+            batch_ready_.notify();
+            if (failed) break;
+        }
+    }
+
+    Task<Batch> read_batch(std::uint64_t step) {
+        Batch batch;
+        for (std::uint32_t position = 0; position < plan_->batch_size() && !stopping_; ++position) {
+            auto status = co_await read_sample_in_order(context_, plan_->sample(accelerator_, step, position), batch);
+            if (!status) {
+                batch.error = status.error();
+                break;
+            }
+        }
+        batch.ready_ns = context_.reactor->now_ns();
+        co_return batch;
+    }
+
+    LoaderContext context_;
+    engine::TaskGroup group_;
+    engine::Signal batch_ready_;
+    std::vector<std::unique_ptr<engine::Signal>> window_moved_; // one a worker
+    std::uint32_t workers_;
+    const EpochPlan* plan_ = nullptr;
+    std::uint32_t accelerator_ = 0;
+    std::uint64_t step_count_ = 0, taken_ = 0, window_ = 0;
+    bool stopping_ = false;
+    std::vector<std::optional<Batch>> slots_; // batch of step s waits in slot s mod window
+};
+
+} // namespace
+
+std::uint32_t pytorch_batches_per_worker(const ReaderSection& reader) {
+    if (reader.prefetch_size == 0) return 2; // the reference falls back to its own default
+    return (reader.prefetch_size + reader.read_threads - 1) / reader.read_threads;
+}
+
+std::unique_ptr<Loader> make_pytorch_loader(const LoaderContext& context) {
+    return std::make_unique<PytorchLoader>(context);
+}
+
+std::uint32_t pytorch_buffers(const ReaderSection& reader) { return std::max(1u, reader.read_threads); }
+
+} // namespace feedbench::loader

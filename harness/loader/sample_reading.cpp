@@ -1,0 +1,132 @@
+// One sample by a format's SampleReader: in order, as pytorch's worker reads, or with several reads in flight (native).
+#include "harness/loader/file_reading.hpp"
+#include "harness/types/units.hpp"
+
+namespace feedbench::loader {
+
+using engine::Task;
+
+namespace {
+
+Task<Expected<std::unique_ptr<formats::SampleReader>>> open_reader(const LoaderContext& context, FileReading& file) {
+    const formats::ReadRequest request = file.format_request();
+    const formats::Format* format = context.format;
+    if (!format->open_may_block() || !request.has_content) co_return format->open(request);
+    std::optional<Expected<std::unique_ptr<formats::SampleReader>>> answer;
+    std::function<void()> work = [format, &request, &answer] { answer.emplace(format->open(request)); };
+    co_await context.reactor->run_in_pool(std::move(work));
+    co_return std::move(*answer);
+}
+
+// Reads what the reader wants, one extent after another, while it cannot or may not tell more.
+Task<Status> read_in_order(const LoaderContext& context, FileReading& file, formats::SampleReader& reader,
+                           bool to_the_end) {
+    while (to_the_end || reader.must_consume_first()) {
+        auto extent = reader.next(context.reader->transfer_size);
+        if (!extent) co_return extent.error();
+        if (!*extent) break;
+        auto piece = co_await file.read((*extent)->offset, (*extent)->bytes);
+        if (piece.error) co_return *piece.error;
+        auto status = file.consume([&] { return reader.consume(**extent, piece.data); });
+        if (!status) co_return status;
+    }
+    co_return Status{};
+}
+
+void count_sample(const LoaderContext& context, FileReading& file, SampleRef sample, Batch& batch) {
+    file.take_totals().add_to(batch);
+    ++batch.sample_count;
+    batch.id_checksum += sample_id_fingerprint(sample);
+    ++context.counters->samples;
+    context.counters->sample_read_latency.add(context.reactor->now_ns() - file.open_submit_ns());
+}
+
+// Lanes of one sample: each takes the next extent, reads it, and consumes it when its turn has come.
+struct Lanes {
+    FileReading& file;
+    formats::SampleReader& reader;
+    engine::Semaphore& depth;
+    std::uint64_t transfer_size;
+    engine::Signal turn_changed;
+    std::uint64_t given = 0, turn = 0;
+    std::optional<Error> error;
+};
+
+Task<void> run_lane(Lanes& lanes) {
+    while (!lanes.error) {
+        if (!lanes.depth.try_acquire()) co_await lanes.depth.acquire();
+        if (lanes.error) {
+            lanes.depth.release();
+            break;
+        }
+        auto extent = lanes.reader.next(lanes.transfer_size);
+        if (!extent || !*extent) {
+            lanes.depth.release();
+            if (!extent && !lanes.error) lanes.error = extent.error();
+            break;
+        }
+        const std::uint64_t my_turn = lanes.given++;
+        auto piece = co_await lanes.file.read((*extent)->offset, (*extent)->bytes);
+        lanes.depth.release();
+        while (lanes.turn != my_turn && !lanes.error) co_await lanes.turn_changed.wait();
+        if (!lanes.error) {
+            if (piece.error)
+                lanes.error = *piece.error;
+            else if (auto status = lanes.file.consume([&] { return lanes.reader.consume(**extent, piece.data); });
+                     !status)
+                lanes.error = status.error();
+        }
+        ++lanes.turn;
+        lanes.turn_changed.notify();
+    }
+    lanes.turn_changed.notify();
+}
+
+Task<Status> run_lanes(const LoaderContext& context, FileReading& file, formats::SampleReader& reader,
+                       engine::Semaphore& depth, std::uint32_t lane_count) {
+    Lanes lanes{file, reader, depth, context.reader->transfer_size, engine::Signal(*context.reactor), 0, 0, {}};
+    engine::TaskGroup group(*context.reactor);
+    for (std::uint32_t i = 0; i < lane_count; ++i) group.spawn(run_lane(lanes));
+    co_await group.join();
+    if (lanes.error) co_return *lanes.error;
+    co_return Status{};
+}
+
+Task<Status> read_open_file(const LoaderContext& context, FileReading& file, SampleRef sample, engine::Semaphore* depth,
+                            std::uint32_t lanes) {
+    if (context.format->is_blocking(context.plan->shape(sample.file_index)) &&
+        context.backend->capabilities().has_content)
+        co_return co_await file.read_through_library(sample.sample_index);
+    auto reader = co_await open_reader(context, file);
+    if (!reader) co_return reader.error();
+    if (auto status = (*reader)->begin(sample.sample_index); !status) co_return status;
+    auto status = co_await read_in_order(context, file, **reader, depth == nullptr);
+    if (!status || depth == nullptr) co_return status;
+    const std::uint64_t pieces = file.file_bytes() / context.reader->transfer_size + 1;
+    co_return co_await run_lanes(context, file, **reader, *depth,
+                                 static_cast<std::uint32_t>(std::min<std::uint64_t>(lanes, pieces)));
+}
+
+Task<Status> read_sample(const LoaderContext& context, SampleRef sample, engine::Semaphore* depth, std::uint32_t lanes,
+                         Batch& batch) {
+    FileReading file(context, sample.file_index);
+    auto opened = co_await file.open();
+    if (!opened) co_return opened;
+    auto status = co_await read_open_file(context, file, sample, depth, lanes);
+    if (status) count_sample(context, file, sample, batch);
+    co_await file.close();
+    co_return status;
+}
+
+} // namespace
+
+Task<Status> read_sample_in_order(const LoaderContext& context, SampleRef sample, Batch& batch) {
+    return read_sample(context, sample, nullptr, 1, batch);
+}
+
+Task<Status> read_sample_in_parallel(const LoaderContext& context, SampleRef sample, engine::Semaphore& depth,
+                                     std::uint32_t lanes, Batch& batch) {
+    return read_sample(context, sample, &depth, lanes, batch);
+}
+
+} // namespace feedbench::loader

@@ -1,0 +1,203 @@
+// The tensorflow model: files are sharded over accelerators; read_threads files are read side by side, each from front
+// to back in transfer_size pieces whatever the record borders; then batch, then prefetch.
+//
+// Source: DESIGN section 5; tf.data's TFRecordDataset(num_parallel_reads) interleaves one record of each file in turn
+// (block_length 1), shuffle(shuffle_size) fills its buffer before the first record comes out, prefetch(n) keeps n
+// batches ready, and n = 0 means none.
+#include <algorithm>
+#include <cassert>
+#include <deque>
+
+#include "harness/loader/file_reading.hpp"
+#include "harness/loader/models.hpp"
+
+namespace feedbench::loader {
+
+using engine::Task;
+
+namespace {
+
+class TensorflowLoader final : public Loader {
+  public:
+    explicit TensorflowLoader(const LoaderContext& context)
+        : context_(context), group_(*context.reactor), changed_(*context.reactor) {}
+
+    void start(const EpochPlan& plan, std::uint32_t accelerator_index) override {
+        plan_ = dynamic_cast<const FileShardPlan*>(&plan);
+        assert(plan_ && "LoaderEntry::shards_files says that this loader needs a FileShardPlan");
+        accelerator_ = accelerator_index;
+        file_count_ = plan_->file_count(accelerator_);
+        samples_per_file_ = plan_->samples_per_file();
+        total_ = plan_->step_count() * plan_->batch_size();
+        shuffle_fill_ = context_.reader->sample_shuffle == Shuffle::off ? 0 : context_.reader->shuffle_size;
+        asked_ = taken_ = 0;
+        stopping_ = false;
+        error_.reset();
+        accounts_.clear();
+        const auto readers = static_cast<std::uint32_t>(std::min<std::uint64_t>(plan_->cycle_length(), file_count_));
+        next_missing_.assign(readers, 0);
+        for (std::uint32_t r = 0; r < readers; ++r) next_missing_[r] = index_of(r, 0);
+        for (std::uint32_t r = 0; r < readers; ++r) group_.spawn(read_files(r));
+    }
+
+    Task<Batch> next() override {
+        ++asked_;
+        changed_.notify();
+        while (!batch_is_complete() && !error_) co_await changed_.wait();
+        Batch batch;
+        if (batch_is_complete()) {
+            batch = std::move(account(taken_));
+            accounts_.pop_front();
+            ++taken_;
+            batch.sample_count = plan_->batch_size();
+            if (batch.ready_ns == 0) batch.ready_ns = context_.reactor->now_ns();
+        } else
+            batch.error = error_;
+        co_return batch;
+    }
+
+    Task<void> close() override {
+        stopping_ = true;
+        changed_.notify();
+        co_await group_.join();
+        group_.clear();
+    }
+
+  private:
+    // Place of a record in this accelerator's order: within a group of cycle_length files one record of each in turn.
+    std::uint64_t index_of(std::uint64_t file_position, std::uint32_t record) const {
+        const std::uint64_t cycle = plan_->cycle_length(), group = file_position / cycle;
+        const std::uint64_t width = std::min(cycle, file_count_ - group * cycle);
+        return group * cycle * samples_per_file_ + std::uint64_t{record} * width + file_position % cycle;
+    }
+
+    // Records in front of the first that is still missing.
+    std::uint64_t complete_prefix() const {
+        std::uint64_t prefix = total_;
+        for (const std::uint64_t index : next_missing_) prefix = std::min(prefix, index);
+        return prefix;
+    }
+    bool batch_is_complete() const {
+        return complete_prefix() >= std::min(total_, (taken_ + 1) * plan_->batch_size() + shuffle_fill_);
+    }
+    // Records that may be read now: those of the batches asked for, of the prefetched ones, and the shuffle buffer.
+    std::uint64_t limit() const {
+        const std::uint64_t batches = asked_ + context_.reader->prefetch_size;
+        return std::min(total_, batches * plan_->batch_size() + (batches > 0 ? shuffle_fill_ : 0));
+    }
+    Batch& account(std::uint64_t step) {
+        while (accounts_.size() <= step - taken_) accounts_.emplace_back();
+        return accounts_[step - taken_];
+    }
+    std::uint64_t step_of(std::uint64_t index) const {
+        return std::max(taken_, std::min(index, total_ - 1) / plan_->batch_size());
+    }
+
+    Task<void> read_files(std::uint32_t reader) {
+        for (std::uint64_t position = reader; position < file_count_; position += plan_->cycle_length()) {
+            next_missing_[reader] = index_of(position, 0);
+            if (next_missing_[reader] >= total_ || !co_await wait_for_turn(reader)) break;
+            auto status = co_await read_one_file(reader, position);
+            if (!status) {
+                if (!error_) error_ = status.error();
+                stopping_ = true;
+            }
+            if (stopping_) break;
+        }
+        if (!error_) next_missing_[reader] = total_;
+        changed_.notify();
+    }
+
+    // False when the loader stops.
+    Task<bool> wait_for_turn(std::uint32_t reader) {
+        while (next_missing_[reader] >= limit() && !stopping_) co_await changed_.wait();
+        co_return !stopping_;
+    }
+
+    Task<Status> read_one_file(std::uint32_t reader, std::uint64_t position) {
+        FileReading file(context_, plan_->file(accelerator_, position));
+        auto opened = co_await file.open();
+        if (!opened) co_return opened;
+        auto status = co_await stream(reader, position, file);
+        co_await file.close();
+        co_return status;
+    }
+
+    Task<Status> stream(std::uint32_t reader, std::uint64_t position, FileReading& file) {
+        auto stream = co_await open_stream(file);
+        if (!stream) co_return stream.error();
+        const std::uint64_t file_index = plan_->file(accelerator_, position);
+        const std::uint64_t bytes = file.file_bytes();
+        std::uint32_t records = 0;
+        std::uint64_t record_start_ns = 0; // submit time of the piece in which the next record began; 0 = not begun
+        for (std::uint64_t offset = 0; offset < bytes && records < samples_per_file_;) {
+            if (next_missing_[reader] >= total_ || !co_await wait_for_turn(reader)) break;
+            const std::uint64_t length = std::min(context_.reader->transfer_size, bytes - offset);
+            auto piece = co_await file.read(offset, length);
+            if (piece.error) co_return *piece.error;
+            auto complete = file.consume([&] { return (*stream)->consume(piece.data); });
+            if (!complete) co_return complete.error();
+            offset += length;
+            file.take_totals().add_to(account(step_of(next_missing_[reader])));
+            if (record_start_ns == 0) record_start_ns = piece.submit_ns;
+            const std::uint64_t now = context_.reactor->now_ns();
+            for (; records < *complete; ++records) {
+                context_.counters->sample_read_latency.add(now - record_start_ns);
+                record_start_ns = piece.submit_ns;
+                const std::uint64_t index = index_of(position, records);
+                if (index >= total_) continue; // the rest of a file that this epoch needs only a part of
+                account(step_of(index)).id_checksum += sample_id_fingerprint({file_index, records});
+                ++context_.counters->samples;
+            }
+            if (offset == bytes && records < samples_per_file_)
+                co_return format_error(file.display_path(), "holds " + std::to_string(records) + " records, expected " +
+                                                                std::to_string(samples_per_file_));
+            next_missing_[reader] = records < samples_per_file_ ? index_of(position, records) : total_;
+            if (records == samples_per_file_ && position + plan_->cycle_length() < file_count_)
+                next_missing_[reader] = index_of(position + plan_->cycle_length(), 0);
+            mark_ready(now);
+        }
+        co_return Status{};
+    }
+
+    Task<Expected<std::unique_ptr<formats::StreamReader>>> open_stream(FileReading& file) {
+        const formats::ReadRequest request = file.format_request();
+        const formats::Format* format = context_.format;
+        if (!format->open_may_block() || !request.has_content) co_return format->open_stream(request);
+        std::optional<Expected<std::unique_ptr<formats::StreamReader>>> answer;
+        std::function<void()> work = [format, &request, &answer] { answer.emplace(format->open_stream(request)); };
+        co_await context_.reactor->run_in_pool(std::move(work));
+        co_return std::move(*answer);
+    }
+
+    // Stamps the batches that have just become complete, and wakes whoever waits for them.
+    void mark_ready(std::uint64_t now) {
+        const std::uint64_t prefix = complete_prefix();
+        for (std::uint64_t i = 0; i < accounts_.size(); ++i) {
+            if (prefix < std::min(total_, (taken_ + i + 1) * plan_->batch_size() + shuffle_fill_)) break;
+            if (accounts_[i].ready_ns == 0) accounts_[i].ready_ns = now;
+        }
+        if (batch_is_complete()) changed_.notify();
+    }
+
+    LoaderContext context_;
+    engine::TaskGroup group_;
+    engine::Signal changed_;
+    const FileShardPlan* plan_ = nullptr;
+    std::uint32_t accelerator_ = 0, samples_per_file_ = 1;
+    std::uint64_t file_count_ = 0, total_ = 0, shuffle_fill_ = 0, asked_ = 0, taken_ = 0;
+    bool stopping_ = false;
+    std::optional<Error> error_;
+    std::vector<std::uint64_t> next_missing_; // one a reader: order index of the record it will complete next
+    std::deque<Batch> accounts_;              // front: the batch that will be handed over next
+};
+
+} // namespace
+
+std::unique_ptr<Loader> make_tensorflow_loader(const LoaderContext& context) {
+    return std::make_unique<TensorflowLoader>(context);
+}
+
+std::uint32_t tensorflow_buffers(const ReaderSection& reader) { return std::max(1u, reader.read_threads); }
+
+} // namespace feedbench::loader
