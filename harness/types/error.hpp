@@ -67,6 +67,7 @@ template <class T> class [[nodiscard]] Expected {
     const Error& error() const { assert(!has_value()); return *std::get_if<1>(&content_); }
     T& operator*() & { return value(); }
     const T& operator*() const& { return value(); }
+    T&& operator*() && { return std::move(*this).value(); }
     T* operator->() { return &value(); }
     const T* operator->() const { return &value(); }
 
