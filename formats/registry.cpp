@@ -7,6 +7,7 @@ namespace feedbench::formats {
 std::span<const Format* const> all_formats() {
     static const std::array table{
         &raw_format(),
+        &hdf5_format(),
     };
     return table;
 }
