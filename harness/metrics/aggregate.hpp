@@ -1,0 +1,53 @@
+// From gathered measurements to the numbers of a RunResult: blocks, epochs, metric rows, attribution, histograms.
+//
+// Thread: any (a pure function). Owner: rank 0's workload kind calls it once, after the gather. Units: ns of rank 0's
+// clock, bytes. Errors: none; what cannot be computed is a metric row with a reason. Source: DESIGN section 8; cases
+// T1-T15.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "harness/metrics/block_accumulator.hpp"
+#include "harness/metrics/histogram.hpp"
+#include "harness/types/run_result.hpp"
+
+namespace feedbench::metrics {
+
+// When an epoch (training or evaluation) began and ended: earliest over ranks to latest over ranks (case T13).
+struct EpochMeasurement {
+    std::uint32_t epoch_index = 0;
+    bool evaluation = false;
+    std::uint64_t start_ns = 0, end_ns = 0;
+    std::uint64_t dropped_sample_count = 0;
+    bool samples_proved = false;
+};
+
+// Everything that the ranks measured, gathered. Order of `blocks` does not matter; times of other hosts were moved to
+// rank 0's clock with BlockTotals::shift.
+struct TrainingMeasurements {
+    std::string edition = "2.0";
+    std::uint32_t accelerator_count = 0;
+    std::uint32_t batch_size = 0, batch_size_eval = 0;
+    double record_length_bytes = 0;       // nominal
+    std::uint64_t run_start_ns = 0;       // what start_s of epochs and blocks and start_ns of slices count from
+    std::vector<EpochMeasurement> epochs; // in the order in which they ran
+    std::vector<BlockTotals> blocks;      // one an (accelerator, epoch, block)
+    std::vector<Slice> slices;
+    std::uint64_t slice_ns = 1'000'000'000; // length of a slice
+    std::vector<CheckpointResult> checkpoints;
+    std::vector<HostFacts> hosts;
+    Histogram sample_read_latency, time_to_first_byte, batch_wait;
+};
+
+// Fills result.epochs, checkpoints, metrics, attribution, histograms, slices and hosts from the measurements, and the
+// explanation when a bar (result.au_required) is missed. Everything else of `result` is the caller's and may be set
+// before or after, but au_required, accelerator_count, think_time_mean_s, batch_size and data_loader before: the
+// explanation reads them.
+void aggregate(const TrainingMeasurements& measurements, RunResult& result);
+
+// The row with this key, or nullptr.
+const Metric* find_metric(const std::vector<Metric>& rows, std::string_view key);
+
+} // namespace feedbench::metrics
