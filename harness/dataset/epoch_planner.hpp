@@ -58,7 +58,7 @@ struct EpochChecksum {
     std::uint64_t sample_count = 0;
     std::uint64_t fingerprint_sum = 0; // wrapping
     void add(SampleRef sample) { ++sample_count, fingerprint_sum += sample_id_fingerprint(sample); }
-    void add(const EpochChecksum& other) {
+    void merge(const EpochChecksum& other) {
         sample_count += other.sample_count;
         fingerprint_sum += other.fingerprint_sum;
     }
