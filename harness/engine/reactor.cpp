@@ -44,12 +44,11 @@ Reactor::~Reactor() = default;
 
 ThreadPool& Reactor::thread_pool(unsigned at_least) {
     assert(!clock_.is_virtual());
-    if (!pool_ || pool_->thread_count() < at_least) {
-        assert(!pool_ || !pool_->is_active());
-        if (pool_) remove_source(*pool_);
+    if (!pool_) {
         pool_ = ThreadPool::make(at_least, clock_, [this] { wake(); });
         add_source(*pool_);
     }
+    pool_->grow_to(at_least);
     return *pool_;
 }
 

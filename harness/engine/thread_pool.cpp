@@ -14,8 +14,7 @@ class ThreadPoolImpl final : public ThreadPool {
   public:
     ThreadPoolImpl(unsigned thread_count, const Clock& clock, std::function<void()> wake)
         : clock_(clock), wake_(std::move(wake)) {
-        threads_.reserve(thread_count);
-        for (unsigned i = 0; i < thread_count; ++i) threads_.emplace_back([this] { work(); });
+        grow_to(thread_count);
     }
     // Jobs that run are waited for; jobs that have not begun are forgotten, for nobody is left who could be told.
     ~ThreadPoolImpl() override {
@@ -41,6 +40,9 @@ class ThreadPoolImpl final : public ThreadPool {
         has_work_.notify_one();
     }
     unsigned thread_count() const override { return static_cast<unsigned>(threads_.size()); }
+    void grow_to(unsigned thread_count) override {
+        while (threads_.size() < thread_count) threads_.emplace_back([this] { work(); });
+    }
 
     bool poll() override {
         if (outstanding_ == 0 || !done_.load(std::memory_order_relaxed)) return false;

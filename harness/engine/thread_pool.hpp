@@ -26,6 +26,7 @@ class ThreadPool : public EventSource {
     static std::unique_ptr<ThreadPool> make(unsigned thread_count, const Clock& clock, std::function<void()> wake);
     virtual void submit(Job& job) = 0; // never refuses; the number of jobs is bounded by the callers' own windows
     virtual unsigned thread_count() const = 0;
+    virtual void grow_to(unsigned thread_count) = 0; // also while jobs run; never shrinks
 };
 
 } // namespace feedbench::engine
