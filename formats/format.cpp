@@ -15,9 +15,7 @@ class EvenStream final : public StreamReader {
             return format_error(path_, "more bytes than the file's " + std::to_string(file_bytes_),
                                 static_cast<std::int64_t>(seen_bytes_));
         seen_bytes_ += data.size();
-        if (seen_bytes_ == file_bytes_) return sample_count_;
-        __extension__ using Wide = unsigned __int128;
-        return static_cast<std::uint32_t>(static_cast<Wide>(seen_bytes_) * sample_count_ / file_bytes_);
+        return samples_by_position(seen_bytes_, file_bytes_, sample_count_);
     }
 
   private:
@@ -27,6 +25,19 @@ class EvenStream final : public StreamReader {
 };
 
 } // namespace
+
+std::uint32_t samples_by_position(std::uint64_t seen_bytes, std::uint64_t file_bytes, std::uint32_t sample_count) {
+    if (seen_bytes >= file_bytes) return sample_count;
+    __extension__ using Wide = unsigned __int128;
+    return static_cast<std::uint32_t>(static_cast<Wide>(seen_bytes) * sample_count / file_bytes);
+}
+
+Status check_piece(const ReadRequest& request, const Extent& extent, std::span<const std::byte> data) {
+    if (data.size() == extent.bytes) return {};
+    return format_error(request.path,
+                        "read of " + std::to_string(extent.bytes) + " bytes gave " + std::to_string(data.size()),
+                        static_cast<std::int64_t>(extent.offset));
+}
 
 Expected<std::uint64_t> Format::read_blocking(const ReadRequest& request, std::uint32_t,
                                               std::vector<std::byte>&) const {

@@ -46,6 +46,13 @@ struct Extent {
     std::uint64_t bytes = 0;
 };
 
+// Stretches are read in pieces that end on multiples of transfer_bytes: all but a stretch's first start aligned.
+// position < end.
+constexpr Extent piece_at(std::uint64_t position, std::uint64_t end, std::uint64_t transfer_bytes) {
+    const std::uint64_t to_multiple = transfer_bytes - position % transfer_bytes;
+    return {position, to_multiple < end - position ? to_multiple : end - position};
+}
+
 enum class Check : std::uint8_t { framing, checksum };
 
 // Called with the payload bytes of what was just consumed (decoded, where the format compresses): where they lie in the
@@ -93,6 +100,12 @@ class StreamReader {
     // looked at.
     virtual Expected<std::uint32_t> consume(std::span<const std::byte> data) = 0;
 };
+
+// Samples that are complete after `seen_bytes` of a file whose samples lie evenly in it. Example: 5 of 10 bytes, 3
+// samples: 1.
+std::uint32_t samples_by_position(std::uint64_t seen_bytes, std::uint64_t file_bytes, std::uint32_t sample_count);
+// The error of a piece that is not as long as asked.
+Status check_piece(const ReadRequest& request, const Extent& extent, std::span<const std::byte> data);
 
 class Format {
   public:

@@ -38,20 +38,15 @@ class RawReader final : public SampleReader {
         end_ = position_ + sample_bytes_;
         return {};
     }
-    // Extents end on multiples of transfer_bytes, so that all but the first start aligned.
     Expected<std::optional<Extent>> next(std::uint64_t transfer_bytes) override {
         if (position_ == end_) return std::optional<Extent>();
-        const std::uint64_t bytes = std::min(end_ - position_, transfer_bytes - position_ % transfer_bytes);
-        position_ += bytes;
-        return std::optional(Extent{position_ - bytes, bytes});
+        const Extent extent = piece_at(position_, end_, transfer_bytes);
+        position_ += extent.bytes;
+        return std::optional(extent);
     }
     bool must_consume_first() const override { return false; }
     Status consume(const Extent& extent, std::span<const std::byte> data) override {
-        if (data.size() != extent.bytes)
-            return format_error(request_.path,
-                                "short read: " + std::to_string(data.size()) + " bytes of " +
-                                    std::to_string(extent.bytes),
-                                static_cast<std::int64_t>(extent.offset));
+        if (const Status status = check_piece(request_, extent, data); !status) return status;
         if (request_.has_content && request_.on_payload) return request_.on_payload(extent.offset, data);
         return {};
     }

@@ -6,6 +6,9 @@ namespace feedbench::formats {
 
 std::span<const Format* const> all_formats() {
     static const std::array table{
+        &npz_format(),
+        &npy_format(),
+        &tfrecord_format(),
         &raw_format(),
         &hdf5_format(),
     };

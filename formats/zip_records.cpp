@@ -26,10 +26,6 @@ std::string hex(std::uint32_t value) {
     return text;
 }
 
-std::uint32_t clipped(std::uint64_t value) {
-    return value > kZip64Limit ? kInExtra : static_cast<std::uint32_t>(value);
-}
-
 bool needs_zip64(const ZipMember& m) { return m.data_bytes > kZip64Limit || m.content_bytes > kZip64Limit; }
 
 // What local and central header have in common: version needed ... uncompressed size, name length.
