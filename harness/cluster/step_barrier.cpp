@@ -28,13 +28,13 @@ StepBarrier::~StepBarrier() {
     reactor_.remove_source(*this);
 }
 
-bool StepBarrier::arrived(std::uint64_t stop, std::uint64_t& agreed) {
+bool StepBarrier::arrived(std::uint64_t stop, std::uint32_t weight, std::uint64_t& agreed) {
     if (final_stop_ != 0) {
         agreed = final_stop_;
         return true;
     }
-    assert(arrived_count_ < local_count_);
-    ++arrived_count_;
+    assert(arrived_count_ + weight <= local_count_);
+    arrived_count_ += weight;
     step_stop_ = std::max(step_stop_, stop);
     if (outstanding_) return false; // a raised stop has already taken part for this rank
     if (arrived_count_ < local_count_) return false;

@@ -31,20 +31,25 @@ class StepBarrier final : public engine::EventSource {
 
     class [[nodiscard]] Arrival {
       public:
-        Arrival(StepBarrier& barrier, std::uint64_t stop) : barrier_(barrier), stop_(stop) {}
+        Arrival(StepBarrier& barrier, std::uint64_t stop, std::uint32_t weight)
+            : barrier_(barrier), stop_(stop), weight_(weight) {}
         Arrival(const Arrival&) = delete;
         Arrival& operator=(const Arrival&) = delete;
-        bool await_ready() { return barrier_.arrived(stop_, agreed_); }
+        bool await_ready() { return barrier_.arrived(stop_, weight_, agreed_); }
         void await_suspend(std::coroutine_handle<> self) { barrier_.waiters_.push_back({self, &agreed_}); }
         std::uint64_t await_resume() const { return agreed_; }
 
       private:
         StepBarrier& barrier_;
         std::uint64_t stop_, agreed_ = 0;
+        std::uint32_t weight_;
     };
     // `co_await barrier.arrive()`: once an accelerator and step; answers what all ranks agreed on, 0 = go on. An
     // accelerator that failed, or whose time is up, arrives with its reason; everyone hears it at the end of this step.
-    Arrival arrive(std::uint64_t stop = 0) { return Arrival(*this, stop); }
+    Arrival arrive(std::uint64_t stop = 0) { return Arrival(*this, stop, 1); }
+    // The rank as a whole meets the others between steps (a checkpoint is written, an epoch begins): counts as all its
+    // accelerators. The same barrier serves both, so that a stop raised in one phase is the stop of the other.
+    Arrival arrive_for_all(std::uint64_t stop = 0) { return Arrival(*this, stop, local_count_); }
 
     // Stops that cannot wait for the accelerators of this rank (a read failed while others still wait for theirs; a
     // signal; a watchdog): tells all ranks out of band and takes part in the agreement at once, in the name of all
@@ -66,7 +71,7 @@ class StepBarrier final : public engine::EventSource {
         std::coroutine_handle<> coroutine;
         std::uint64_t* agreed;
     };
-    bool arrived(std::uint64_t stop, std::uint64_t& agreed); // true: no need to wait
+    bool arrived(std::uint64_t stop, std::uint32_t weight, std::uint64_t& agreed); // true: no need to wait
     void start();
     bool finish_if_agreed();
 
