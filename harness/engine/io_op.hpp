@@ -51,7 +51,7 @@ struct IoOp {
     IoKind kind = IoKind::read;
     File* file = nullptr;
     std::unique_ptr<File> opened; // answer of open and create
-    std::string_view path;        // open, create: relative to the backend's root; the caller keeps the characters alive
+    std::string_view path;        // open, create (others: for messages): relative to the backend's root; the caller keeps the characters alive
     std::uint64_t offset = 0;
     std::byte* data = nullptr;
     std::uint64_t bytes = 0;

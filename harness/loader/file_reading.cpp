@@ -72,6 +72,7 @@ Task<FileReading::Piece> FileReading::read(std::uint64_t offset, std::uint64_t b
     IoOp op;
     op.kind = IoKind::read;
     op.file = file_.get();
+    op.path = path_; // for the watchdog's message
     op.offset = from;
     op.data = piece.buffer.lease().data();
     op.bytes = round_up(offset + bytes, align) - from;

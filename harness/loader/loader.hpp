@@ -59,6 +59,8 @@ class Loader {
     // Starts the workers on steps [0, plan.step_count()) of this accelerator. The plan outlives close().
     virtual void start(const EpochPlan& plan, std::uint32_t accelerator_index) = 0;
     virtual engine::Task<Batch> next() = 0; // batches in order, one a step
+    // The run stops: a next() that waits answers with this error at once, workers end after the read they are in.
+    virtual void stop(const Error& reason) = 0;
     // Stops the workers, waits until nothing is in flight; must be awaited before destruction.
     virtual engine::Task<void> close() = 0;
 };

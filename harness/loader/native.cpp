@@ -26,6 +26,7 @@ class NativeLoader final : public Loader {
         total_ = plan.step_count() * plan.batch_size();
         next_ = asked_ = taken_ = 0;
         stopping_ = false;
+        error_.reset();
         filling_.clear();
         // A worker reads one sample at a time; with small samples it takes queue_depth of them to fill the queue.
         const std::uint64_t workers = std::min<std::uint64_t>(context_.reader->queue_depth, total_);
@@ -46,6 +47,12 @@ class NativeLoader final : public Loader {
             ++taken_;
         }
         co_return batch;
+    }
+
+    void stop(const Error& reason) override {
+        if (!error_) error_ = reason;
+        stopping_ = true;
+        changed_.notify();
     }
 
     Task<void> close() override {

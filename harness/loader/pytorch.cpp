@@ -30,6 +30,7 @@ class PytorchLoader final : public Loader {
         step_count_ = plan.step_count();
         taken_ = 0;
         stopping_ = false;
+        stopped_.reset();
         window_ = std::uint64_t{workers_} * pytorch_batches_per_worker(*context_.reader);
         slots_.clear();
         slots_.resize(window_);
@@ -40,13 +41,25 @@ class PytorchLoader final : public Loader {
         assert(taken_ < step_count_);
         if (workers_ == 0) co_return co_await read_batch(taken_++);
         std::optional<Batch>& slot = slots_[taken_ % window_];
-        while (!slot) co_await batch_ready_.wait();
+        while (!slot && !stopped_) co_await batch_ready_.wait();
+        if (!slot) {
+            Batch none;
+            none.error = stopped_;
+            co_return none;
+        }
         Batch batch = std::move(*slot);
         slot.reset();
         ++taken_;
         // The batch that has just come into the window belongs to one worker.
         window_moved_[(taken_ - 1 + window_) % workers_]->notify();
         co_return batch;
+    }
+
+    void stop(const Error& reason) override {
+        stopped_ = reason;
+        stopping_ = true;
+        batch_ready_.notify();
+        for (auto& signal : window_moved_) signal->notify();
     }
 
     Task<void> close() override {
@@ -91,6 +104,7 @@ class PytorchLoader final : public Loader {
     std::uint32_t accelerator_ = 0;
     std::uint64_t step_count_ = 0, taken_ = 0, window_ = 0;
     bool stopping_ = false;
+    std::optional<Error> stopped_;
     std::vector<std::optional<Batch>> slots_; // batch of step s waits in slot s mod window
 };
 

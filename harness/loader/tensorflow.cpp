@@ -56,6 +56,12 @@ class TensorflowLoader final : public Loader {
         co_return batch;
     }
 
+    void stop(const Error& reason) override {
+        if (!error_) error_ = reason;
+        stopping_ = true;
+        changed_.notify();
+    }
+
     Task<void> close() override {
         stopping_ = true;
         changed_.notify();

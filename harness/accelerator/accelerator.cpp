@@ -1,0 +1,84 @@
+#include "harness/accelerator/accelerator.hpp"
+
+#include <algorithm>
+
+#include "harness/types/time_distribution.hpp"
+#include "harness/types/units.hpp"
+
+namespace feedbench::accelerator {
+
+using engine::Task;
+
+namespace {
+// A spin towards the deadline costs a core; it is worth it only where lateness would show in AU.
+constexpr std::uint64_t kLatePartOfThink = 500; // 0.2 %
+// However long it thinks, an accelerator notices a stop within this time.
+constexpr std::uint64_t kStopNoticeNs = 500 * kNsPerMs;
+} // namespace
+
+Accelerator::Accelerator(Shared& shared, std::uint32_t global_index, std::uint32_t local_index,
+                         std::unique_ptr<loader::Loader> loader)
+    : shared_(shared), global_index_(global_index), local_index_(local_index), loader_(std::move(loader)),
+      random_(stream_seed(shared.seed, "think", global_index)) {}
+
+Task<void> Accelerator::run(Block block) {
+    for (std::uint64_t i = 0; i < block.step_count; ++i) {
+        StepRecord record{};
+        record.accelerator_index = global_index_;
+        record.epoch_index = block.epoch_index;
+        record.block_index = block.block_index;
+        record.step_index = static_cast<std::uint32_t>(i);
+        const bool have_batch = co_await fetch(record);
+        if (!have_batch) break;
+        record.think_drawn_ns = to_ns(draw_s(*block.think, random_));
+        co_await think(record, record.think_drawn_ns);
+        const std::uint64_t stop = co_await shared_.barrier->arrive();
+        record.barrier_end_ns = shared_.reactor->now_ns();
+        ++shared_.counters->steps;
+        // A step that a stop cut short is not a step: its times would be lies.
+        if (!shared_.stopping) shared_.log->add(local_index_, record);
+        if (stop != kGoOn) break;
+    }
+}
+
+Task<bool> Accelerator::fetch(StepRecord& record) {
+    record.request_ns = shared_.reactor->now_ns();
+    ++shared_.counters->stalled_accelerators;
+    loader::Batch batch = co_await loader_->next();
+    --shared_.counters->stalled_accelerators;
+    record.ready_ns = shared_.reactor->now_ns();
+    if (batch.error) {
+        // An interrupted batch is the consequence of a stop, not its cause.
+        if (batch.error->kind != ErrorKind::interrupted && !shared_.first_error) {
+            shared_.first_error = batch.error;
+            shared_.first_error->accelerator = global_index_;
+        }
+        shared_.stopping = true;
+        shared_.barrier->raise_stop(batch.error->kind == ErrorKind::interrupted ? kInterrupted : kFailed);
+        co_return false;
+    }
+    const std::uint64_t wait_ns = record.ready_ns - record.request_ns;
+    // After the storage's last answer the rest of the wait is the client's own: checks, queueing in the loop.
+    const std::uint64_t answered_ns = std::clamp(batch.complete_ns, record.request_ns, record.ready_ns);
+    record.storage_wait_ns = answered_ns - record.request_ns;
+    record.client_wait_ns = wait_ns - record.storage_wait_ns;
+    record.sample_count = batch.sample_count;
+    record.bytes_delivered = batch.bytes_delivered;
+    consumed_.sample_count += batch.sample_count;
+    consumed_.id_checksum += batch.id_checksum;
+    shared_.counters->batch_wait.add(wait_ns);
+    co_return true;
+}
+
+Task<void> Accelerator::think(StepRecord& record, std::uint64_t think_ns) {
+    const std::uint64_t deadline = record.ready_ns + think_ns;
+    if (think_ns == 0) co_await shared_.reactor->yield(); // timers, signals and other accelerators get their turn
+    while (!shared_.stopping) {
+        const std::uint64_t now = shared_.reactor->now_ns();
+        if (now >= deadline) break;
+        co_await shared_.reactor->sleep_until(std::min(deadline, now + kStopNoticeNs), think_ns / kLatePartOfThink);
+    }
+    record.think_end_ns = shared_.reactor->now_ns();
+}
+
+} // namespace feedbench::accelerator

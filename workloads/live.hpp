@@ -1,0 +1,51 @@
+// What a run shows while it is under way: one-second slices, progress with an ETA, and the watchdog.
+//
+// Thread: reactor thread, from the heartbeat. Owner: TrainingRun. Units: ns of the run's clock, bytes.
+// Errors: none. Source: DESIGN sections 8 (slices) and 10 (nothing waits without a watchdog).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/engine/reactor.hpp"
+#include "harness/loader/loader.hpp"
+#include "harness/types/observer.hpp"
+#include "harness/types/run_result.hpp"
+
+namespace feedbench::workloads {
+
+// Cuts a rank's counters into slices of one second, counted from the run's start.
+class SliceRecorder {
+  public:
+    SliceRecorder(const loader::LoaderCounters& counters, std::uint64_t start_ns) : counters_(counters), start_ns_(start_ns) {}
+    // Closes every slice that has ended by now; the counters' growth since the last call goes to the slices in between.
+    void advance(std::uint64_t now_ns);
+    // Closed slices since the last call, with their position in the run.
+    std::vector<Slice> take();
+    const Slice& last() const { return last_; }
+
+  private:
+    const loader::LoaderCounters& counters_;
+    std::uint64_t start_ns_, closed_ = 0; // slices closed so far
+    std::uint64_t bytes_ = 0, samples_ = 0, reads_ = 0, steps_ = 0;
+    std::vector<Slice> slices_;
+    Slice last_;
+};
+
+// Adds `from` (slices of one rank) to the job's, by position.
+void merge_slices(std::vector<Slice>& into, const std::vector<Slice>& from);
+
+// Notices when nothing completes for too long, and says what is outstanding.
+class Watchdog {
+  public:
+    Watchdog(const engine::Reactor& reactor, std::uint64_t timeout_ns) : reactor_(reactor), timeout_ns_(timeout_ns) {}
+    // Empty while all is well; else what has been outstanding since when, one line an operation, a few at most.
+    std::string check(std::uint64_t now_ns);
+
+  private:
+    const engine::Reactor& reactor_;
+    std::uint64_t timeout_ns_;
+    std::uint64_t last_count_ = 0, since_ns_ = 0;
+};
+
+} // namespace feedbench::workloads

@@ -1,0 +1,123 @@
+#include "workloads/training_setup.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "harness/loader/file_reading.hpp"
+#include "harness/types/units.hpp"
+#include "storage/registry.hpp"
+
+namespace feedbench::workloads {
+
+namespace {
+
+// More landing buffers than this are shared: readers wait their turn for one (512 MiB is the bound of a whole rank).
+constexpr std::uint64_t kPoolBytesMost = 256 * kMiB;
+
+Expected<SetPlan> make_set(const Workload& workload, const DatasetSection& made, Split split) {
+    SetPlan set;
+    const bool train = split == Split::train;
+    auto files = dataset::DatasetPlan::make(made, split);
+    if (!files) return files.error();
+    set.files = std::make_unique<dataset::DatasetPlan>(std::move(*files));
+    set.used_file_count = train ? workload.dataset.num_files_train : workload.dataset.num_files_eval;
+    set.samples_per_file = set.files->samples_per_file();
+    set.batch_size = train ? workload.reader.batch_size : workload.reader.batch_size_eval;
+    set.subfolder_count = train ? made.num_subfolders_train : made.num_subfolders_eval;
+    if (set.used_file_count > set.files->file_count())
+        return config_error("the run asks for " + std::to_string(set.used_file_count) + " files, the dataset has " +
+                                std::to_string(set.files->file_count()) + ": generate more, or ask for fewer",
+                            train ? "dataset.num_files_train" : "dataset.num_files_eval");
+    return set;
+}
+
+} // namespace
+
+Expected<std::unique_ptr<storage::Backend>> open_storage(const RunRequest& request, const std::string& uri, bool odirect) {
+    storage::BackendRequest made;
+    made.uri = uri;
+    for (const auto& [key, value] : request.workload->storage.storage_options) made.options[key] = value;
+    made.odirect = odirect;
+    made.io_engine = request.workload->reader.io_engine;
+    made.io_threads = request.workload->reader.io_threads;
+    made.seed = stream_seed(request.run_seed, "storage", static_cast<std::uint64_t>(request.communicator->rank()));
+    made.reactor = request.reactor;
+    auto backend = storage::make_backend(std::move(made));
+    if (backend && request.reactor->clock().is_virtual() && !(*backend)->capabilities().virtual_time)
+        return config_error("this storage cannot run under the virtual clock; null: and model: can", uri);
+    return backend;
+}
+
+Expected<TrainingPlan> make_training_plan(const RunRequest& request, const DatasetSection* made) {
+    const Workload& workload = *request.workload;
+    TrainingPlan plan;
+    auto placement = place_accelerators(request.accelerator_count, *request.communicator);
+    if (!placement) return placement.error();
+    plan.placement = *placement;
+    auto format = formats::find_format(workload.dataset.format);
+    if (!format) return format.error();
+    plan.format = *format;
+    auto loader = loader::find_loader(workload.reader.data_loader);
+    if (!loader) return loader.error();
+    plan.loader = *loader;
+
+    const DatasetSection& section = made ? *made : workload.dataset;
+    auto train = make_set(workload, section, Split::train);
+    if (!train) return train.error();
+    plan.train = std::move(*train);
+    if (plan.train.files->file_count() > 0)
+        if (auto status = plan.format->supports(plan.train.files->shape(0)); !status) return status.error();
+    if (workload.workflow.evaluation) {
+        auto valid = make_set(workload, section, Split::valid);
+        if (!valid) return valid.error();
+        plan.valid = std::move(*valid);
+    }
+    plan.epoch_count = workload.train.epochs;
+    auto first = make_epoch_plan(request, plan, plan.train, 0);
+    if (!first) return first.error();
+    plan.steps_per_epoch = (*first)->step_count();
+    plan.dropped_per_epoch = (*first)->dropped_sample_count();
+    if (plan.valid)
+        if (auto evaluation = make_epoch_plan(request, plan, *plan.valid, 0); !evaluation) return evaluation.error();
+
+    const std::uint64_t buffer_bytes = loader::landing_buffer_bytes(workload.reader);
+    const std::uint64_t wanted = std::uint64_t{plan.placement.count} * plan.loader->buffers_per_accelerator(workload.reader);
+    const std::uint64_t most = std::max<std::uint64_t>(kPoolBytesMost / buffer_bytes, 1);
+    plan.buffers = engine::BufferPool::layout_for(buffer_bytes, static_cast<std::uint32_t>(std::min(wanted, most)), 0);
+    return plan;
+}
+
+Expected<std::unique_ptr<EpochPlan>> make_epoch_plan(const RunRequest& request, const TrainingPlan& plan, const SetPlan& set,
+                                                     std::uint32_t epoch_index) {
+    const Workload& workload = *request.workload;
+    dataset::EpochRequest epoch;
+    epoch.file_count = set.used_file_count;
+    epoch.manifest_file_count = set.files->file_count();
+    epoch.subfolder_count = set.subfolder_count;
+    epoch.samples_per_file = set.samples_per_file;
+    epoch.accelerator_count = plan.placement.total;
+    epoch.batch_size = set.batch_size;
+    epoch.file_shuffle = workload.reader.file_shuffle;
+    epoch.sample_shuffle = workload.reader.sample_shuffle;
+    // `seed` repeats the file's order in every run; `random` is another one in every run.
+    const bool random = epoch.file_shuffle == Shuffle::random || epoch.sample_shuffle == Shuffle::random;
+    epoch.seed = random ? stream_seed(request.run_seed, "shuffle") : workload.train.seed;
+    epoch.seed_change_epoch = workload.train.seed_change_epoch;
+    epoch.epoch_index = epoch_index;
+    epoch.cycle_length = std::max(1u, workload.reader.read_threads);
+    if (!plan.loader->shards_files) return dataset::plan_samples(epoch);
+    auto shards = dataset::plan_file_shards(epoch);
+    if (!shards) return shards.error();
+    return std::unique_ptr<EpochPlan>(std::move(*shards));
+}
+
+std::uint64_t memory_bound_bytes(const RunRequest& request, const TrainingPlan& plan) {
+    const ReaderSection& reader = request.workload->reader;
+    // Frames and queues of an accelerator: measured below 16 KiB a worker; counted with room to spare.
+    const std::uint64_t workers = std::max<std::uint64_t>(plan.loader->buffers_per_accelerator(reader), 1);
+    const std::uint64_t per_accelerator = 16 * kKiB + workers * 16 * kKiB;
+    constexpr std::uint64_t kFixed = 64 * kMiB; // code, MPI's shared segments, histograms, ring
+    return kFixed + plan.buffers.buffer_bytes * plan.buffers.buffer_count + plan.placement.count * per_accelerator;
+}
+
+} // namespace feedbench::workloads
