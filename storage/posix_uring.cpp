@@ -16,6 +16,7 @@
 
 #include "harness/engine/reactor.hpp"
 #include "storage/posix_base.hpp"
+#include "storage/posix_memory_reads.hpp"
 
 namespace feedbench::storage {
 
@@ -25,13 +26,15 @@ using engine::Submit;
 
 namespace {
 
-constexpr unsigned kJobThreads = 4; // create, commit: durable commits of several files side by side
+constexpr unsigned kJobThreads = 4; // read from tmpfs: see posix_memory_reads.hpp. Writes to it go to the ring and
+                                    // there to a worker, beside the thread that generates.
+// create, commit: durable commits of several files side by side
 
 class PosixUring final : public PosixBackend {
   public:
     PosixUring(PosixSettings settings, Filesystem filesystem, engine::Reactor& reactor)
         : PosixBackend(std::move(settings), std::move(filesystem)), ring_(*reactor.uring()),
-          jobs_(*this, reactor, kJobThreads) {}
+          jobs_(*this, reactor, kJobThreads), memory_reads_(*this, reactor) {}
 
     Submit submit(IoOp& op) override {
         switch (op.kind) {
@@ -43,6 +46,7 @@ class PosixUring final : public PosixBackend {
                 op.result = 0;
                 return Submit::done;
             }
+            if (filesystem_.is_memory) return memory_reads_.submit(op);
             op.result = 0; // bytes that have arrived
             return ring_.read(op, file_of(op).fd, 0, {read_done, this});
         case IoKind::write:
@@ -160,6 +164,7 @@ class PosixUring final : public PosixBackend {
 
     engine::Uring& ring_;
     PosixJobs jobs_;
+    PosixMemoryReads memory_reads_;
 };
 
 } // namespace
