@@ -20,11 +20,15 @@ class Library {
     Library();
     Library(const Library&) = delete;
     Library& operator=(const Library&) = delete;
-    // What the failed call said about its cause; empty = nothing.
-    std::string message() const;
+    ~Library();
+    // What the first call that failed said about its cause; empty = none failed. Handles may have been closed since.
+    const std::string& message() const { return message_; }
 
   private:
+    static herr_t note_failure(hid_t stack, void* library);
+
     std::lock_guard<std::mutex> lock_;
+    std::string message_;
 };
 
 // An identifier of libhdf5 with the function that closes it. Destroy it while a Library lives.
