@@ -100,8 +100,10 @@ struct RunResult {
     std::string io_engine, command_line;
     std::string start_time, end_time; // ISO 8601 local time with offset
     std::string run_id;               // YYYYMMDD_HHMMSS
+    std::string results_folder;       // where this run's files are; empty: nowhere
+    std::string edition = "2.0";      // of the rules; selects the formulas
     std::uint32_t accelerator_count = 0, rank_count = 0, epoch_count = 0;
-    std::uint32_t batch_size = 0;
+    std::uint32_t batch_size = 0, batch_size_eval = 0;
     std::uint64_t num_files_train = 0, num_files_eval = 0;
     std::uint32_t num_samples_per_file = 0;
     double record_length_bytes = 0; // nominal, from the workload

@@ -1,0 +1,60 @@
+// result.csv: one row an epoch and one for the run; a column a metric, its unit in the key; empty where there is no
+// value.
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "reporters/reporter.hpp"
+
+namespace feedbench::reporters {
+namespace {
+
+// RFC 4180: quoted where needed, quotes doubled.
+std::string field(const std::string& text) {
+    if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+    std::string quoted = "\"";
+    for (const char c : text) {
+        if (c == '"') quoted += '"';
+        quoted += c;
+    }
+    return quoted + "\"";
+}
+
+void add_keys(std::vector<std::string>& keys, const std::vector<Metric>& rows) {
+    for (const Metric& metric : rows)
+        if (std::find(keys.begin(), keys.end(), metric.key) == keys.end()) keys.push_back(metric.key);
+}
+
+std::string values(const std::vector<std::string>& keys, const std::vector<Metric>& rows) {
+    std::string line;
+    for (const std::string& key : keys) {
+        const Metric* metric = row(rows, key);
+        line += ',';
+        if (metric != nullptr && metric->value)
+            line += fmt::format("{}", *metric->value); // shortest text that reads back exactly
+    }
+    return line + "\n";
+}
+
+} // namespace
+
+std::string render_csv(const RunResult& r, const RenderOptions&) {
+    std::vector<std::string> keys;
+    for (const EpochResult& epoch : r.epochs) add_keys(keys, epoch.metrics);
+    add_keys(keys, r.metrics);
+    std::string text = "row,run_id,workload,accelerators,hosts,epoch,start_s,end_s";
+    for (const std::string& key : keys) text += "," + field(key);
+    text += "\n";
+    const std::string who =
+        fmt::format("{},{},{},{}", field(r.run_id), field(r.workload), r.accelerator_count, r.hosts.size());
+    for (const EpochResult& epoch : r.epochs) {
+        text += fmt::format("{},{},{},{},{}", epoch.evaluation ? "evaluation" : "epoch", who, epoch.index + 1,
+                            epoch.start_s, epoch.end_s);
+        text += values(keys, epoch.metrics);
+    }
+    const double end_s = r.epochs.empty() ? 0 : r.epochs.back().end_s,
+                 start_s = r.epochs.empty() ? 0 : r.epochs.front().start_s;
+    text += fmt::format("run,{},,{},{}", who, start_s, end_s);
+    return text + values(keys, r.metrics);
+}
+
+} // namespace feedbench::reporters

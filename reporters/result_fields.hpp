@@ -1,0 +1,173 @@
+// Which member of a RunResult has which JSON key: one list, walked both by the writer and by the reader.
+//
+// Thread: any. Owner: none. Units: every key names its own. Errors: those of the visitor. Source:
+// reporters/schema/result.schema.json. A new member of RunResult is one line here and one in the schema; the round-trip
+// test fails until both are there.
+#pragma once
+
+#include "harness/types/run_result.hpp"
+
+namespace feedbench::reporters {
+
+// V: visitor called as visit("key", member). T: the struct, const for a writer.
+#define FEEDBENCH_FIELDS(Type)                                                                                         \
+    template <class V, class T>                                                                                        \
+    requires std::is_same_v<std::remove_const_t<T>, Type>                                                              \
+    void fields(V& visit, T& x)
+
+FEEDBENCH_FIELDS(Metric) {
+    visit("key", x.key);
+    visit("unit", x.unit);
+    visit("value", x.value);
+    visit("reason", x.reason);
+    visit("formula", x.formula);
+}
+FEEDBENCH_FIELDS(HostFacts) {
+    visit("name", x.name);
+    visit("rank_count", x.rank_count);
+    visit("accelerator_count", x.accelerator_count);
+    visit("cpu_count", x.cpu_count);
+    visit("memory_bytes", x.memory_bytes);
+    visit("cpu_model", x.cpu_model);
+    visit("kernel", x.kernel);
+    visit("process_cpu_s", x.process_cpu_s);
+    visit("host_cpu_s", x.host_cpu_s);
+    visit("bytes_delivered", x.bytes_delivered);
+    visit("peak_rss_bytes", x.peak_rss_bytes);
+}
+FEEDBENCH_FIELDS(Attribution) {
+    visit("think_s", x.think_s);
+    visit("storage_wait_s", x.storage_wait_s);
+    visit("client_wait_s", x.client_wait_s);
+    visit("barrier_wait_s", x.barrier_wait_s);
+    visit("outside_s", x.outside_s);
+    visit("total_s", x.total_s);
+}
+FEEDBENCH_FIELDS(HistogramData) {
+    visit("key", x.key);
+    visit("count", x.count);
+    visit("min_ns", x.min_ns);
+    visit("max_ns", x.max_ns);
+    visit("mean_ns", x.mean_ns);
+    visit("p50_ns", x.p50_ns);
+    visit("p95_ns", x.p95_ns);
+    visit("p99_ns", x.p99_ns);
+    visit("p999_ns", x.p999_ns);
+    visit("buckets_ns_count", x.buckets); // pairs: lower bound in ns, count
+}
+FEEDBENCH_FIELDS(Slice) {
+    visit("start_ns", x.start_ns);
+    visit("bytes", x.bytes);
+    visit("samples", x.samples);
+    visit("reads", x.reads);
+    visit("steps", x.steps);
+    visit("stalled_accelerators", x.stalled_accelerators);
+}
+FEEDBENCH_FIELDS(BlockResult) {
+    visit("index", x.index);
+    visit("step_count", x.step_count);
+    visit("sample_count", x.sample_count);
+    visit("bytes_delivered", x.bytes_delivered);
+    visit("start_s", x.start_s);
+    visit("end_s", x.end_s);
+    visit("metrics", x.metrics);
+}
+FEEDBENCH_FIELDS(EpochResult) {
+    visit("index", x.index);
+    visit("evaluation", x.evaluation);
+    visit("start_s", x.start_s);
+    visit("end_s", x.end_s);
+    visit("step_count", x.step_count);
+    visit("sample_count", x.sample_count);
+    visit("dropped_sample_count", x.dropped_sample_count);
+    visit("bytes_delivered", x.bytes_delivered);
+    visit("samples_proved", x.samples_proved);
+    visit("blocks", x.blocks);
+    visit("metrics", x.metrics);
+    visit("attribution", x.attribution);
+}
+FEEDBENCH_FIELDS(CheckpointResult) {
+    visit("epoch_index", x.epoch_index);
+    visit("step_index", x.step_index);
+    visit("folder", x.folder);
+    visit("bytes", x.bytes);
+    visit("file_count", x.file_count);
+    visit("start_s", x.start_s);
+    visit("duration_s", x.duration_s);
+    visit("fsync_s", x.fsync_s);
+    visit("fsync", x.fsync);
+}
+FEEDBENCH_FIELDS(Finding) {
+    visit("rule", x.rule);
+    visit("verdict", x.verdict);
+    visit("evidence", x.evidence);
+}
+FEEDBENCH_FIELDS(ConfigValue) {
+    visit("key", x.key);
+    visit("value", x.value);
+    visit("origin", x.origin);
+    visit("effect", x.effect);
+}
+FEEDBENCH_FIELDS(Error) {
+    visit("kind", x.kind);
+    visit("message", x.message);
+    visit("operation", x.operation);
+    visit("path", x.path);
+    visit("offset_bytes", x.offset);
+    visit("errno", x.errno_value);
+    visit("host", x.host);
+    visit("rank", x.rank);
+    visit("accelerator", x.accelerator);
+}
+FEEDBENCH_FIELDS(RunResult) {
+    visit("schema_version", x.schema_version);
+    visit("feedbench_version", x.feedbench_version);
+    visit("kind", x.kind);
+    visit("status", x.status);
+    visit("valid", x.valid);
+    visit("invalid_reasons", x.invalid_reasons);
+    visit("verdict", x.verdict);
+    visit("explanation", x.explanation);
+    visit("workload", x.workload);
+    visit("model", x.model);
+    visit("accelerator_model", x.accelerator_model);
+    visit("framework", x.framework);
+    visit("format", x.format);
+    visit("data_loader", x.data_loader);
+    visit("backend", x.backend);
+    visit("data_folder", x.data_folder);
+    visit("odirect", x.odirect);
+    visit("io_engine", x.io_engine);
+    visit("command_line", x.command_line);
+    visit("start_time", x.start_time);
+    visit("end_time", x.end_time);
+    visit("run_id", x.run_id);
+    visit("results_folder", x.results_folder);
+    visit("edition", x.edition);
+    visit("accelerator_count", x.accelerator_count);
+    visit("rank_count", x.rank_count);
+    visit("epoch_count", x.epoch_count);
+    visit("batch_size", x.batch_size);
+    visit("batch_size_eval", x.batch_size_eval);
+    visit("num_files_train", x.num_files_train);
+    visit("num_files_eval", x.num_files_eval);
+    visit("num_samples_per_file", x.num_samples_per_file);
+    visit("record_length_bytes", x.record_length_bytes);
+    visit("think_time_mean_s", x.think_time_mean_s);
+    visit("au_required_fraction", x.au_required);
+    visit("run_seed", x.run_seed);
+    visit("virtual_time", x.virtual_time);
+    visit("metrics", x.metrics);
+    visit("attribution", x.attribution);
+    visit("epochs", x.epochs);
+    visit("checkpoints", x.checkpoints);
+    visit("hosts", x.hosts);
+    visit("findings", x.findings);
+    visit("histograms", x.histograms);
+    visit("slices", x.slices);
+    visit("config", x.config);
+    visit("errors", x.errors);
+}
+#undef FEEDBENCH_FIELDS
+
+} // namespace feedbench::reporters
