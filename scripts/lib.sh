@@ -1,0 +1,58 @@
+# Sourced by the scripts (bash). They say little: what takes long, and what went wrong.
+set -u -o pipefail
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+# Ranks that wait give way: small machines have fewer cores than ranks.
+MPIRUN=(mpirun --oversubscribe --bind-to none --mca mpi_yield_when_idle 1)
+
+say() { printf '%s\n' "$*" >&2; }
+die() { say "$(basename "$0"): $*"; exit 1; }
+
+# quietly LOG COMMAND... : output goes to the log; shown only when the command fails.
+quietly() {
+  local log=$1; shift
+  mkdir -p "$(dirname "$log")"
+  "$@" >"$log" 2>&1 && return 0
+  local code=$?
+  tail -n 40 "$log" >&2
+  say "failed (exit code $code): $*    whole output: $log"
+  return "$code"
+}
+
+# packages_of SECTION... : the lines of packages.txt below these "# [section]" marks
+packages_of() {
+  awk -v wanted=" $* " '/^# \[/ { s = $2; gsub(/[][]/, "", s); on = index(wanted, " " s " "); next } /^#/ || NF == 0 { next } on' \
+    "$ROOT/scripts/packages.txt"
+}
+is_installed() { # NAME[:COMMAND]
+  case $1 in *:*) command -v "${1#*:}" >/dev/null && return 0 ;; esac
+  [ "$(dpkg-query -W -f '${db:Status-Status}' "${1%%:*}" 2>/dev/null)" = installed ]
+}
+# need_packages SECTION... : installs what is missing; silent when nothing is.
+need_packages() {
+  local package missing=()
+  if ! command -v dpkg-query >/dev/null; then
+    say "not a Debian system: please have the equivalents of these installed: $(packages_of "$@" | cut -d: -f1 | paste -sd' ')"
+    return 0
+  fi
+  for package in $(packages_of "$@"); do is_installed "$package" || missing+=("${package%%:*}"); done
+  [ ${#missing[@]} -eq 0 ] && return 0
+  [ "$(id -u)" -eq 0 ] || die "packages are missing; as root: apt-get install --no-install-recommends ${missing[*]}"
+  say "installing ${missing[*]}"
+  local install=(env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}")
+  # The package lists may be there and good enough; fetch them only when not.
+  "${install[@]}" >/dev/null 2>&1 && return 0
+  quietly "$ROOT/build/log/apt-update.txt" apt-get update -qq || return 1
+  quietly "$ROOT/build/log/apt-install.txt" "${install[@]}"
+}
+
+# build PRESET [TARGET...] : configures build/PRESET when new, then builds the targets (default: all).
+build() {
+  local preset=$1; shift
+  cd "$ROOT" || return 1
+  if [ ! -e "build/$preset/build.ninja" ]; then
+    quietly "build/log/configure-$preset.txt" cmake --preset "$preset" || return 1
+  fi
+  if ! ninja -C "build/$preset" -n "$@" 2>/dev/null | grep -q 'no work to do'; then say "building $preset ${*:+($*)}"; fi
+  quietly "build/log/build-$preset.txt" ninja -C "build/$preset" "$@"
+}
