@@ -32,9 +32,15 @@ void append_le(std::vector<std::byte>& out, T value) {
     std::memcpy(out.data() + end, &value, sizeof value);
 }
 
+// By resize and copy: GCC 12 takes a range insert into a short vector for an overflow.
+inline void append_bytes(std::vector<std::byte>& out, std::span<const std::byte> bytes) {
+    const std::size_t end = out.size();
+    out.resize(end + bytes.size());
+    if (!bytes.empty()) std::memcpy(out.data() + end, bytes.data(), bytes.size());
+}
+
 inline void append_text(std::vector<std::byte>& out, std::string_view text) {
-    const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
-    out.insert(out.end(), bytes, bytes + text.size());
+    append_bytes(out, std::as_bytes(std::span(text.data(), text.size())));
 }
 
 inline std::string_view as_text(std::span<const std::byte> bytes) {
