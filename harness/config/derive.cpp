@@ -1,0 +1,225 @@
+#include "harness/config/derive.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace feedbench::config {
+
+namespace {
+
+class Derivation {
+  public:
+    Derivation(Workload& workload, const Assignments& said) : w_(workload), said_(said) {}
+
+    Expected<ComputedOrigins> run() {
+        name_accelerator();
+        follow_framework();
+        for (auto step : {&Derivation::times, &Derivation::record, &Derivation::chunks, &Derivation::workflow,
+                          &Derivation::loader, &Derivation::checkpoint, &Derivation::parallelism})
+            if (auto status = (this->*step)(); !status) return status.error();
+        return std::move(origins_);
+    }
+
+  private:
+    void computed(const std::string& key, const std::string& why) { origins_[key] = "computed: " + why; }
+    // The error is at the first of the keys that was said, else at the file.
+    Error wrong(std::initializer_list<std::string_view> keys, std::string message) const {
+        for (const auto key : keys)
+            if (const Assignment* assignment = said_.find(key))
+                return config_error(std::move(message), assignment->place);
+        return config_error(std::move(message), w_.source);
+    }
+
+    void name_accelerator() {
+        if (said_.is_set("feedbench.accelerator")) return;
+        w_.accelerator = accelerator_in(w_.name);
+        if (!w_.accelerator.empty()) computed("feedbench.accelerator", "from the name");
+    }
+
+    void follow_framework() {
+        const bool has_loader = said_.is_set("reader.data_loader");
+        if (!said_.is_set("framework") && has_loader && w_.reader.data_loader != "native") {
+            w_.framework = w_.reader.data_loader;
+            computed("framework", "follows reader.data_loader");
+        }
+        if (!has_loader) {
+            w_.reader.data_loader = w_.framework;
+            computed("reader.data_loader", "follows framework");
+        }
+    }
+
+    Status times() {
+        struct Pair {
+            TimeDistribution& time;
+            const char* key;
+            const char* part;
+        };
+        for (auto [time, key, part] :
+             {Pair{w_.train.computation_time, "train.computation_time", "train.computation_time_stdev"},
+              Pair{w_.evaluation.eval_time, "evaluation.eval_time", "evaluation.eval_time_stdev"},
+              Pair{w_.reader.preprocess_time, "reader.preprocess_time", "reader.preprocess_time_stdev"}}) {
+            if (!said_.is_set(part)) continue;
+            using Kind = TimeDistribution::Kind;
+            if (time.kind != Kind::constant && time.kind != Kind::normal)
+                return wrong({part}, fmt::format("{} goes with a normal distribution only; {} is {}", part, key,
+                                                 yaml_text(time)));
+            time.kind = Kind::normal;
+            time.stdev_s = said_.find(part)->value.number;
+            const Assignment* mean = said_.find(key);
+            origins_[key] = (mean ? mean->origin + ", " : "") + said_.find(part)->origin;
+        }
+        return {};
+    }
+
+    Status record() {
+        auto& d = w_.dataset;
+        const std::uint32_t bytes = element_bytes(d.record_element_type);
+        if (said_.is_set("dataset.record_element_bytes") && d.record_element_bytes != bytes)
+            return wrong({"dataset.record_element_bytes"},
+                         fmt::format("dataset.record_element_bytes is {}; dataset.record_element_type {} has {}",
+                                     d.record_element_bytes, d.record_element_type, bytes));
+        if (d.record_element_bytes != bytes)
+            computed("dataset.record_element_bytes", "follows dataset.record_element_type");
+        d.record_element_bytes = bytes;
+        if (!d.record_dims.empty()) {
+            if (d.record_length_bytes_stdev > 0)
+                return wrong({"dataset.record_length_bytes_stdev", "dataset.record_dims"},
+                             "dataset.record_dims and record_length_bytes_stdev exclude each other; sizes vary with "
+                             "record_length_bytes only");
+            double product = bytes;
+            for (const auto dim : d.record_dims) product *= static_cast<double>(dim);
+            if (product > 0x1p53)
+                return wrong({"dataset.record_dims"}, "dataset.record_dims make a sample of more than 8 PiB");
+            if (d.record_dims.front() % d.num_dset_per_record != 0)
+                return wrong({"dataset.hdf5.num_dset_per_record", "dataset.record_dims"},
+                             fmt::format("dataset.record_dims begins with {}, which {} datasets a record do not divide",
+                                         d.record_dims.front(), d.num_dset_per_record));
+            if (d.record_length_bytes != product)
+                computed("dataset.record_length_bytes", "follows dataset.record_dims");
+            d.record_length_bytes = product;
+        }
+        if (d.num_samples_per_file_eval == 0) {
+            d.num_samples_per_file_eval = d.num_samples_per_file;
+            computed("dataset.num_samples_per_file_eval", "as in the training set");
+        }
+        for (const auto& [subfolders, files, key] :
+             {std::tuple{d.num_subfolders_train, d.num_files_train, "dataset.num_subfolders_train"},
+              std::tuple{d.num_subfolders_eval, d.num_files_eval, "dataset.num_subfolders_eval"}})
+            if (subfolders > 1 && subfolders > files && said_.is_set(key) && files > 0)
+                return wrong({key}, fmt::format("{} is {} for {} files; expected no more folders than files", key,
+                                                subfolders, files));
+        return {};
+    }
+
+    Status chunks() {
+        const Assignment* enable = said_.find("dataset.enable_chunking");
+        if (enable == nullptr || !enable->value.flag || said_.is_set("dataset.hdf5.chunk_dims")) return {};
+        const double size = said_.is_set("dataset.chunk_size")
+                                ? static_cast<double>(said_.find("dataset.chunk_size")->value.integer)
+                                : 0;
+        if (size < 1)
+            return wrong({"dataset.chunk_size", "dataset.enable_chunking"},
+                         "dataset.enable_chunking is on, but dataset.chunk_size is 0; expected at least 1");
+        // DLIO: one sample, and a square of at most the sample's dimension.
+        const auto dimension = static_cast<std::uint64_t>(std::sqrt(w_.dataset.record_length_bytes));
+        const std::uint64_t side =
+            std::min(static_cast<std::uint64_t>(std::ceil(std::sqrt(size))), std::max<std::uint64_t>(1, dimension));
+        w_.dataset.chunk_dims = {1, side, side};
+        computed("dataset.hdf5.chunk_dims", "from dataset.enable_chunking and chunk_size");
+        return {};
+    }
+
+    Status workflow() {
+        auto& flow = w_.workflow;
+        if (flow.evaluation && !flow.train) { // as in DLIO: evaluation lives inside training
+            flow.evaluation = false;
+            computed("workflow.evaluation", "off, because workflow.train is");
+        }
+        if (!flow.generate_data && !flow.train && !flow.checkpoint)
+            return wrong({"workflow.train", "workflow.generate_data"},
+                         "nothing to do: workflow.generate_data, train and checkpoint are all off");
+        if (flow.evaluation && w_.dataset.num_files_eval == 0)
+            return wrong({"workflow.evaluation"}, "workflow.evaluation is on, but dataset.num_files_eval is 0");
+        return {};
+    }
+
+    Status loader() {
+        if (w_.reader.read_threads == 0 && w_.reader.data_loader != "pytorch")
+            return wrong({"reader.read_threads"},
+                         fmt::format("reader.read_threads is 0, which only the pytorch loader allows; the loader is {}",
+                                     w_.reader.data_loader));
+        return {};
+    }
+
+    Status checkpoint() {
+        const auto& c = w_.checkpoint;
+        if (c.num_checkpoints_write > 0 && c.num_checkpoints_read > c.num_checkpoints_write)
+            return wrong({"checkpoint.num_checkpoints_read"},
+                         fmt::format("checkpoint.num_checkpoints_read is {}, but only {} are written",
+                                     c.num_checkpoints_read, c.num_checkpoints_write));
+        if (!w_.checkpoint_only()) return {};
+        const auto& m = w_.model;
+        if (m.num_layers == 0 && m.layer_parameters.empty() && m.optimization_groups.empty() &&
+            !said_.is_set("model.model_size_bytes"))
+            return wrong({"workflow.checkpoint", "workflow.train"},
+                         "a checkpoint without training needs model.num_layers and model.transformer, "
+                         "model.layer_parameters, or "
+                         "model.model_size_bytes, to know its size");
+        return {};
+    }
+
+    Status parallelism() {
+        const auto& m = w_.model;
+        if (m.num_layers > 0 && m.num_layers < m.parallelism_pipeline)
+            return wrong({"model.parallelism.pipeline", "model.num_layers"},
+                         fmt::format("model.parallelism.pipeline is {}, but there are only {} layers",
+                                     m.parallelism_pipeline, m.num_layers));
+        if (m.zero_stage == 3 && m.parallelism_pipeline > 1)
+            return wrong({"model.parallelism.zero_stage", "model.parallelism.pipeline"},
+                         "model.parallelism.zero_stage 3 and pipeline parallelism exclude each other");
+        const bool subset = w_.checkpoint.mode == "subset";
+        if (subset && m.parallelism_data < 1)
+            return wrong({"checkpoint.mode"},
+                         "checkpoint.mode subset needs model.parallelism.data, the size of the whole job");
+        if (!subset && m.parallelism_data > 0)
+            return wrong({"model.parallelism.data"}, "model.parallelism.data goes with checkpoint.mode subset only; "
+                                                     "otherwise it follows from the rank count");
+        return {};
+    }
+
+    Workload& w_;
+    const Assignments& said_;
+    ComputedOrigins origins_;
+};
+
+} // namespace
+
+Expected<ComputedOrigins> derive(Workload& workload, const Assignments& said) {
+    return Derivation(workload, said).run();
+}
+
+std::uint32_t element_bytes(std::string_view type) {
+    if (type == "uint8" || type == "int8" || type == "bool") return 1;
+    if (type.ends_with("16")) return 2;
+    if (type.ends_with("32")) return 4;
+    return type.ends_with("64") ? 8 : 0;
+}
+
+std::string accelerator_in(std::string_view name) {
+    constexpr std::string_view kKnown[] = {"a100", "h100", "b200", "v100", "mi355"};
+    std::string word;
+    for (std::size_t i = 0; i <= name.size(); ++i) {
+        const char c = i < name.size() ? static_cast<char>(std::tolower(static_cast<unsigned char>(name[i]))) : '_';
+        if (std::isalnum(static_cast<unsigned char>(c))) {
+            word += c;
+            continue;
+        }
+        if (std::find(std::begin(kKnown), std::end(kKnown), word) != std::end(kKnown)) return word;
+        word.clear();
+    }
+    return {};
+}
+
+} // namespace feedbench::config
