@@ -36,6 +36,15 @@ expect_status 3 "a directory where a file should be"
 expect_said "$(basename "$victim")" 1
 rmdir "$victim" && cp -p "$WORK/good.npz" "$victim"
 
+# Every rank's own storage fails at about the same moment: still one message.
+for fault in EIO EACCES; do
+  LIMIT=60 run_ranks 4 run "$(small_workload)" --data-dir "fault:error=$fault@20;inner=$WORK/data" --accelerators 4 \
+    --results-dir "$WORK/results-$fault" "${SMALL[@]}"
+  expect_status 3 "$fault"
+  expect_said "rank [0-9]+.*img_[0-9]+_of_32\.npz.*$fault" 1
+  note "$fault on every rank: passed"
+done
+
 # The set is whole again: the same command measures.
 LIMIT=60 run_ranks 4 run "$(small_workload)" --data-dir "$WORK/data" --accelerators 4 --results-dir "$WORK/results-good" "${SMALL[@]}"
 expect_status 0 "after repair"
