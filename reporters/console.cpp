@@ -50,10 +50,12 @@ std::string au_line(const RunResult& r, bool colour) {
     const Metric* spread = row(r.metrics, "au_stdev_percentage");
     if (spread != nullptr && spread->value) text += fmt::format(" +- {:.2f}", *spread->value);
     if (r.au_required > 0) {
-        const bool met = au != nullptr && au->value && *au->value >= 100 * r.au_required;
+        const bool known = au != nullptr && au->value, met = known && *au->value >= 100 * r.au_required;
+        // A complete run without AU has not met its bar; one that was cut short was not judged.
+        const bool judged = known || r.status == "complete";
         text +=
-            fmt::format("   {}  (bar {:.2f} %)",
-                        paint(met ? "pass" : "FAIL", met ? Colour::green : Colour::red, colour), 100 * r.au_required);
+            "   " + (judged ? paint(met ? "pass" : "FAIL", met ? Colour::green : Colour::red, colour) : "not judged");
+        text += fmt::format("  (bar {:.2f} %)", 100 * r.au_required);
     } else {
         text += "   (no bar)";
     }
@@ -84,8 +86,10 @@ std::string figures(const RunResult& r, bool colour) {
         out += line("sustained, by second",
                     fmt::format("mean {}   p5 {}   min {}", text("sustained_MB_per_second_mean", -1),
                                 text("sustained_MB_per_second_p5", -1), text("sustained_MB_per_second_min", -1)));
-    out += line("samples", text("samples_per_second_mean", -1) +
-                               "   (whole epochs: " + text("samples_per_second_whole_epochs", -1) + ")");
+    const Metric* whole = row(r.metrics, "samples_per_second_whole_epochs");
+    out += line("samples",
+                text("samples_per_second_mean", -1) +
+                    (whole != nullptr && whole->value ? "   (whole epochs: " + value_text(whole, -1) + ")" : ""));
     out += quantiles(r, "batch wait", "batch_wait_s");
     out += quantiles(r, "sample read", "sample_read_latency_s");
     out += quantiles(r, "time to first byte", "time_to_first_byte_s");

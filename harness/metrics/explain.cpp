@@ -61,6 +61,7 @@ std::string explain(const RunResult& r) {
     if (r.au_required <= 0) return {};
     const Metric* au = find_metric(r.metrics, "au_mean_percentage");
     if (au == nullptr) return {};
+    if (!au->value && au->reason == "no_steps") return "No training step was finished, so there is no AU.";
     if (!au->value)
         return "AU could not be computed (" + au->reason +
                "): the first step of every block is excluded by the rules, so an epoch needs at least two steps. Use "

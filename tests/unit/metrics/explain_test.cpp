@@ -65,4 +65,9 @@ TEST_CASE("a met bar, no bar, or no AU row needs no explanation") {
     r.au_required = 0;
     CHECK(explain(r).empty());
     CHECK(explain(RunResult()).empty());
+    r = missed();
+    r.metrics[0] = {"au_mean_percentage", "%", std::nullopt, "no_steps", "rules"};
+    CHECK(explain(r) == "No training step was finished, so there is no AU.");
+    r.metrics[0].reason = "metric_window_empty";
+    CHECK(has(explain(r), "at least two steps"));
 }

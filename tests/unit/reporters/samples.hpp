@@ -1,0 +1,176 @@
+// Sample results, made by the real aggregation from synthetic steps: a run that passes, one that fails, one that was
+// interrupted.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/metrics/aggregate.hpp"
+#include "tests/unit/metrics/step_log.hpp"
+
+namespace feedbench::reporters::test {
+
+inline RunResult described(std::uint32_t accelerator_count, std::uint32_t host_count) {
+    RunResult r;
+    r.feedbench_version = "0.1.0";
+    r.status = "complete";
+    r.valid = true;
+    r.workload = "unet3d_h100";
+    r.model = "unet3d";
+    r.accelerator_model = "h100";
+    r.framework = "pytorch";
+    r.format = "npz";
+    r.data_loader = "pytorch";
+    r.backend = "posix";
+    r.data_folder = "/data/unet3d";
+    r.odirect = true;
+    r.io_engine = "io_uring";
+    r.command_line = "feedbench run unet3d_h100 --accelerators \"4\"";
+    r.start_time = "2026-12-31T23:59:50.250000+01:00";
+    r.end_time = "2027-01-01T00:00:30.750000+01:00";
+    r.run_id = "20261231_235950";
+    r.results_folder = "feedbench-results/training/unet3d/run/20261231_235950";
+    r.accelerator_count = accelerator_count;
+    r.rank_count = host_count;
+    r.batch_size = 7;
+    r.batch_size_eval = 1;
+    r.num_files_train = 168;
+    r.num_samples_per_file = 1;
+    r.record_length_bytes = 146600628;
+    r.think_time_mean_s = 0.323;
+    r.au_required = 0.9;
+    r.run_seed = 18446744073709551615u;
+    r.config = {{"reader.batch_size", "7", "unet3d_h100.yaml:31", ""},
+                {"framework", "pytorch", "default", "accepted without effect: \"internal\", to the framework"}};
+    return r;
+}
+
+inline metrics::TrainingMeasurements measured(std::uint32_t accelerator_count, std::uint32_t host_count) {
+    metrics::TrainingMeasurements m;
+    m.accelerator_count = accelerator_count;
+    m.batch_size = 7;
+    m.batch_size_eval = 1;
+    m.record_length_bytes = 146600628;
+    m.run_start_ns = 5'000'000'000;
+    for (std::uint32_t h = 0; h < host_count; ++h) {
+        HostFacts host;
+        host.name = "client-" + std::to_string(h + 1);
+        host.rank_count = 1;
+        host.accelerator_count = accelerator_count / host_count;
+        host.cpu_count = 64;
+        host.memory_bytes = std::uint64_t{503} << 30;
+        host.cpu_model = "Some CPU, 64 cores";
+        host.kernel = "6.1.0";
+        host.process_cpu_s = 3.5;
+        host.host_cpu_s = 5;
+        host.bytes_delivered = 12'000'000'000;
+        host.peak_rss_bytes = 300'000'000;
+        m.hosts.push_back(host);
+    }
+    return m;
+}
+
+// `wait_s` of every step but the first of each epoch, which takes 2 s.
+inline void add_epochs(metrics::TrainingMeasurements& m, std::uint32_t epoch_count, double wait_s) {
+    using namespace metrics::test;
+    const std::uint64_t bytes = 7 * std::uint64_t{146600628};
+    double start_s = 5.5;
+    for (std::uint32_t e = 0; e < epoch_count; ++e) {
+        std::vector<Step> steps(12,
+                                {.wait_s = wait_s, .think_s = 0.323, .barrier_s = 0.001, .bytes = bytes, .samples = 7});
+        steps[0].wait_s = 2;
+        double end_s = start_s;
+        for (std::uint32_t a = 0; a < m.accelerator_count; ++a) {
+            const auto block = metrics::test::block({a, static_cast<std::uint16_t>(e), 0}, start_s + 0.01 * a, steps);
+            end_s = std::max(end_s, static_cast<double>(block.barrier_end_ns_last) / 1e9);
+            m.blocks.push_back(block);
+            for (const Step& s : steps) m.batch_wait.add(ns(s.wait_s));
+        }
+        metrics::EpochMeasurement epoch;
+        epoch.epoch_index = e;
+        epoch.start_ns = ns(start_s - 0.25);
+        epoch.end_ns = ns(end_s + 0.125);
+        epoch.samples_proved = true;
+        m.epochs.push_back(epoch);
+        start_s = end_s + 0.5;
+    }
+    for (std::uint64_t i = 1; i <= 500; ++i) m.sample_read_latency.add(i * 500'000);
+    for (std::uint64_t i = 0; i < 14; ++i) {
+        Slice slice;
+        slice.start_ns = i * 1'000'000'000;
+        slice.bytes = 3'000'000'000 + i * 10'000'000;
+        slice.samples = 20 + i;
+        slice.reads = 11000;
+        slice.steps = 3;
+        slice.stalled_accelerators = i == 3 ? 2 : 0;
+        m.slices.push_back(slice);
+    }
+}
+
+inline RunResult passing() {
+    using namespace metrics::test;
+    RunResult r = described(4, 2);
+    metrics::TrainingMeasurements m = measured(4, 2);
+    add_epochs(m, 2, 0.01);
+    metrics::EpochMeasurement evaluation;
+    evaluation.epoch_index = 1;
+    evaluation.evaluation = true;
+    evaluation.start_ns = ns(30);
+    evaluation.end_ns = ns(33);
+    evaluation.samples_proved = true;
+    m.epochs.push_back(evaluation);
+    for (std::uint32_t a = 0; a < 4; ++a)
+        m.blocks.push_back(metrics::test::block(
+            {a, 1, kEvaluationBlock}, 30, std::vector<Step>(5, {.wait_s = 0.1, .think_s = 0.3, .bytes = 146600628})));
+    CheckpointResult c;
+    c.epoch_index = 1;
+    c.step_index = 12;
+    c.folder = "/ckpt/unet3d";
+    c.bytes = std::uint64_t{2} << 30;
+    c.file_count = 1;
+    c.start_s = 21;
+    c.duration_s = 4;
+    c.fsync = true;
+    c.fsync_s = 1.5;
+    m.checkpoints = {c};
+    r.epoch_count = 2;
+    r.num_files_eval = 20;
+    aggregate(m, r);
+    return r;
+}
+
+inline RunResult failing() {
+    RunResult r = described(1, 1);
+    metrics::TrainingMeasurements m = measured(1, 1);
+    add_epochs(m, 1, 0.4);
+    m.epochs[0].dropped_sample_count = 3;
+    m.epochs[0].samples_proved = false;
+    r.epoch_count = 1;
+    r.odirect = false;
+    r.results_folder.clear();
+    r.findings = {
+        {"dataset_fits_memory", "warning", "the dataset (24.6 GB) is smaller than the memory of the host (540.1 GB)"}};
+    aggregate(m, r);
+    return r;
+}
+
+inline RunResult interrupted() {
+    RunResult r = described(4, 1);
+    r.status = "interrupted";
+    r.valid = false;
+    r.invalid_reasons = {"interrupted", "no epoch was finished"};
+    r.end_time.clear();
+    Error e = storage_error("read", "/data/unet3d/train/img_007_of_168.npz", 5, "bytes 0 to 262144", 262144);
+    e.host = "client-1";
+    e.rank = 2;
+    r.errors = {e};
+    aggregate(measured(4, 1), r);
+    return r;
+}
+
+inline std::vector<std::pair<std::string, RunResult>> samples() {
+    return {{"passing", passing()}, {"failing", failing()}, {"interrupted", interrupted()}};
+}
+
+} // namespace feedbench::reporters::test
