@@ -28,10 +28,9 @@ class UnitReader final : public SampleReader {
     Expected<std::optional<Extent>> next(std::uint64_t transfer_bytes) override {
         if (dataset_ == layout_->dataset_count()) return std::optional<Extent>{};
         const Unit unit = layout_->unit(dataset_, first_ + unit_);
-        const std::uint64_t bytes = std::min(transfer_bytes, unit.stored_bytes - within_);
-        const Extent extent{unit.offset + within_, bytes};
+        const Extent extent = piece_at(unit.offset + within_, unit.offset + unit.stored_bytes, transfer_bytes);
         outstanding_.push_back({unit, layout_->payload_offset(dataset_, first_ + unit_), within_});
-        within_ += bytes;
+        within_ += extent.bytes;
         if (within_ == unit.stored_bytes) {
             within_ = 0;
             if (++unit_ == layout_->units_per_row) {

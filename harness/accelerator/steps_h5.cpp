@@ -37,12 +37,16 @@ bool put_text(const Handle& file, const char* name, const std::string& text) {
            put_attribute(file, name, type.get(), text.c_str());
 }
 
+// Records are written by whole chunks: a cache of chunks would only hold them back, and be lost where a write fails.
 Handle create_table(const Handle& file, const Handle& type) {
     const hsize_t empty = 0, unlimited = H5S_UNLIMITED, chunk = kStepsBlockRecords;
     Handle space(H5Screate_simple(1, &empty, &unlimited), H5Sclose);
-    Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
-    if (!space.is_valid() || !creation.is_valid() || H5Pset_chunk(creation.get(), 1, &chunk) < 0) return {};
-    return {H5Dcreate2(file.get(), "steps", type.get(), space.get(), H5P_DEFAULT, creation.get(), H5P_DEFAULT),
+    Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose), access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
+    if (!space.is_valid() || !creation.is_valid() || !access.is_valid() ||
+        H5Pset_chunk(creation.get(), 1, &chunk) < 0 || H5Pset_fill_time(creation.get(), H5D_FILL_TIME_NEVER) < 0 ||
+        H5Pset_chunk_cache(access.get(), 0, 0, H5D_CHUNK_CACHE_W0_DEFAULT) < 0)
+        return {};
+    return {H5Dcreate2(file.get(), "steps", type.get(), space.get(), H5P_DEFAULT, creation.get(), access.get()),
             H5Dclose};
 }
 
