@@ -62,6 +62,9 @@ def main():
     found = [problem for path in files for problem in problems(validator, path)]
     if folder is not None:
         good = json.loads((folder / "passing.json").read_text())
+        # One of each is enough to damage, and hundreds of validations stay quick.
+        good = {key: value[:1] if isinstance(value, list) else value for key, value in good.items()}
+        good["histograms"][0]["buckets_ns_count"] = good["histograms"][0]["buckets_ns_count"][:1]
         found += [f"the schema accepts {name}" for name in accepted_damage(validator, good)]
     for problem in found:
         print(problem)
