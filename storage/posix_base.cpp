@@ -93,6 +93,13 @@ int PosixBackend::open_flags() const { return O_CLOEXEC | (settings_.odirect ? O
 void PosixBackend::fail_open(IoOp& op, int error) const {
     op.result = -error;
     if (error != EINVAL || !settings_.odirect) return;
+    // A folder refuses O_DIRECT before it says that it is one.
+    struct stat status {};
+    if (op.kind == IoKind::open && ::fstatat(root_.fd(), std::string(op.path).c_str(), &status, 0) == 0 &&
+        S_ISDIR(status.st_mode)) {
+        op.result = -EISDIR;
+        return;
+    }
     op.message = "the filesystem " + filesystem_.type + " (mounted at " + filesystem_.mount_point +
                  ") refuses O_DIRECT; use another filesystem or set reader.odirect=false";
 }
