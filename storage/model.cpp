@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cerrno>
 #include <cmath>
 
 #include "harness/engine/reactor.hpp"
@@ -71,8 +72,10 @@ class ModelBackend final : public Backend {
             op.result = static_cast<std::int64_t>(bytes);
             latency = parameters_.latency_ns;
             break;
+        case IoKind::commit: // more than was written cannot become visible
+            op.result = op.size_hint > op.file->size_bytes ? -EINVAL : 0;
+            return Submit::done;
         case IoKind::flush:
-        case IoKind::commit:
         case IoKind::close:
             op.result = 0;
             return Submit::done;
