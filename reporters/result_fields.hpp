@@ -5,6 +5,8 @@
 // test fails until both are there.
 #pragma once
 
+#include <type_traits>
+
 #include "harness/types/run_result.hpp"
 
 namespace feedbench::reporters {
