@@ -49,7 +49,7 @@ TEST_CASE("S3: retinanet b200, 4 hosts of 754 GB, 16 accelerators: 50,136,788 fi
 }
 
 TEST_CASE("samples are truncated before files, and files again") {
-    // 10 x 5 x 2^30 / 114660.07 = 468235.7 samples; / 1251 = 374.3 files
+    // 10 x 5 x 2^30 / 114660.07 = 468228.3 samples; / 1251 = 374.3 files
     const Sizing sizing =
         sized(of_length(114660.07, 1251), {.accelerator_count = 1, .batch_size = 400, .memory_GB_per_host = 10});
     CHECK(sizing.samples_for_memory == 468228);
