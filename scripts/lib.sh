@@ -53,6 +53,11 @@ build() {
   if [ ! -e "build/$preset/build.ninja" ]; then
     quietly "build/log/configure-$preset.txt" cmake --preset "$preset" || return 1
   fi
-  if ! ninja -C "build/$preset" -n "$@" 2>/dev/null | grep -q 'no work to do'; then say "building $preset ${*:+($*)}"; fi
-  quietly "build/log/build-$preset.txt" ninja -C "build/$preset" "$@"
+  # Says so only where it takes long: a second run of a script should not talk about a build that has nothing to do.
+  (sleep 8 </dev/null >/dev/null 2>&1 && say "building $preset ${*:+($*)}") &
+  local announcer=$! code=0
+  quietly "build/log/build-$preset.txt" ninja -C "build/$preset" "$@" || code=$?
+  kill "$announcer" 2>/dev/null
+  wait "$announcer" 2>/dev/null
+  return "$code"
 }

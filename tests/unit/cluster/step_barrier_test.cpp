@@ -241,3 +241,24 @@ TEST_CASE("the loop may never sleep long while an agreement is out, and not at a
     std::vector<engine::Task<void>> none;
     REQUIRE(bench.reactor->run(run_all(*bench.reactor, none)).has_value());
 }
+
+namespace {
+engine::Task<void> whole_rank(StepBarrier& barrier, std::uint64_t stop, std::vector<std::uint64_t>& answers) {
+    answers.push_back(co_await barrier.arrive_for_all());
+    answers.push_back(co_await barrier.arrive_for_all(stop));
+    answers.push_back(co_await barrier.arrive()); // after an agreed stop nobody waits any more
+}
+} // namespace
+
+TEST_CASE("a rank meets the others as a whole between steps, and its stop is everybody's") {
+    Bench bench;
+    Scripted ranks;
+    StepBarrier barrier(*bench.reactor, ranks, 5);
+    std::vector<std::uint64_t> answers;
+    ranks.others = {0, 1};
+    auto rank = whole_rank(barrier, 3, answers);
+    rank.start();
+    REQUIRE(rank.finished());
+    CHECK(ranks.said == std::vector<std::uint64_t>{0, 3});
+    CHECK(answers == std::vector<std::uint64_t>{0, 3, 3});
+}
