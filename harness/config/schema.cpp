@@ -34,7 +34,7 @@ std::string listed(std::string_view choices) {
 std::string range_text(const Limits& limits) {
     std::string text;
     const bool has_min = limits.min > -1e300,
-               has_max = limits.max < 4e9; // what the member can hold at most is not worth a word
+               has_max = limits.max < 2e9; // what the member can hold at most is not worth a word
     if (has_min && has_max && limits.above_min)
         text = fmt::format(" above {} and of at most {}", limits.min, limits.max);
     else if (has_min && has_max)

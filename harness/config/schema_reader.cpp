@@ -63,10 +63,9 @@ std::vector<Key> reader_rows() {
         integer("reader.read_threads", "workers", "1", at_least(0), field<&W::reader, &R::read_threads>,
                 "Workers of an accelerator that read side by side; 0 (pytorch only): the accelerator reads by itself, "
                 "nothing ahead."),
-        without_effect(
-            integer("reader.computation_threads", "threads", "1", at_least(0),
-                    field<&W::reader, &R::computation_threads>, "Threads that decode samples."),
-            "decoding is not emulated by threads; reader.preprocess_time is spent by the worker that read the sample"),
+        without_effect(integer("reader.computation_threads", "threads", "1", at_least(0),
+                               field<&W::reader, &R::computation_threads>, "Threads that decode samples."),
+                       "decoding is not emulated"),
         nullable(integer("reader.prefetch_size", "batches", "", at_least(0), kPrefetch,
                          "Batches that are read ahead; not set: as the framework does by default (2 a worker).")),
         nullable(integer("reader.transfer_size", "bytes", "262144", at_least(1), field<&W::reader, &R::transfer_size>,
@@ -76,13 +75,14 @@ std::vector<Key> reader_rows() {
         choice("reader.sample_shuffle", kShuffles, "off", kSampleShuffle, "Order of samples, likewise."),
         integer("reader.shuffle_size", "samples", "1024", at_least(1), field<&W::reader, &R::shuffle_size>,
                 "tensorflow: samples in the shuffle buffer."),
-        time("reader.preprocess_time", "0", field<&W::reader, &R::preprocess_time>,
-             "Time that a worker spends on a sample after reading it."),
+        without_effect(time("reader.preprocess_time", "0", field<&W::reader, &R::preprocess_time>,
+                            "Time that a worker spends on a sample after reading it."),
+                       "decoding is not emulated"),
         [] {
             Key key = number("reader.preprocess_time_stdev", "s", "", at_least(0), nowhere,
                              "Makes preprocess_time a normal distribution.");
             key.part_of = "reader.preprocess_time";
-            return key;
+            return without_effect(key, "decoding is not emulated");
         }(),
         boolean("reader.odirect", "false", field<&W::reader, &R::odirect>,
                 "Whether files are read with O_DIRECT, past the page cache."),
