@@ -2,6 +2,7 @@
 
 #include "harness/config/schema.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -93,7 +94,11 @@ bool read_scalar(const Key& key, const YAML::Node& node, Value& value) {
 Status read_entries(const Key& key, const YAML::Node& node, const std::string& prefix,
                     std::map<std::string, std::string>& entries) {
     for (const auto& entry : node) {
+        if (!entry.first.IsScalar()) return config_error(std::string(key.name) + " has a name that is not plain text");
         const std::string name = prefix + entry.first.Scalar();
+        // An anchor can hold itself: no option lies this deep.
+        if (std::count(name.begin(), name.end(), '.') > 16)
+            return config_error(std::string(key.name) + " is nested more than 16 deep");
         if (entry.second.IsMap()) {
             if (auto status = read_entries(key, entry.second, name + ".", entries); !status) return status;
         } else if (entry.second.IsSequence()) {

@@ -131,6 +131,8 @@ TEST_CASE("broken files are refused with their line") {
           "dir/sample.yaml:3: model.model_size_bytes is said twice, also as model.model_size");
     CHECK(bad("train: [1]\n").find("train is a section; expected keys below it, not a list") != std::string::npos);
     CHECK(bad("? [a]\n: 1\n").find("a key is not plain text") != std::string::npos);
+    CHECK(bad("storage:\n  storage_options: &o\n    a: *o\n").find("nested more than 16 deep") != std::string::npos);
+    CHECK(bad("train: &t\n  train: *t\n").find("unknown key train.train") != std::string::npos);
     CHECK(bad("workload: 5\n").find("workload is not a mapping") != std::string::npos);
 }
 
