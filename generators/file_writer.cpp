@@ -76,8 +76,11 @@ Task<Status> FileWriter::write_open_file(Open& open, const FileToWrite& file, Wr
     std::uint64_t head_bytes = 0;
     for (std::uint64_t offset = 0; offset < file.file_bytes && !open.error;) {
         if (stop && *stop) {
-            open.error = Error{.kind = ErrorKind::interrupted, .message = "interrupted", .operation = "write",
-                               .path = open.display_path, .host = {}};
+            open.error = Error{.kind = ErrorKind::interrupted,
+                               .message = "interrupted",
+                               .operation = "write",
+                               .path = open.display_path,
+                               .host = {}};
             break;
         }
         if (!permits_.try_acquire()) co_await permits_.acquire();
@@ -86,8 +89,8 @@ Task<Status> FileWriter::write_open_file(Open& open, const FileToWrite& file, Wr
         if (bytes == 0) {
             lease.release();
             permits_.release();
-            open.error = internal_error(open.display_path + ": the encoder ended after " + std::to_string(offset) + " of " +
-                                        std::to_string(file.file_bytes) + " bytes");
+            open.error = internal_error(open.display_path + ": the encoder ended after " + std::to_string(offset) +
+                                        " of " + std::to_string(file.file_bytes) + " bytes");
             break;
         }
         if (offset == 0 && file.patch_limit > 0) {
@@ -133,11 +136,13 @@ Task<void> FileWriter::write_buffer(Open& open, engine::BufferLease lease, std::
     permits_.release();
     open.depth.release();
     if (!open.error) {
-        if (op.result < 0) open.error = failed(op, open.display_path, static_cast<std::int64_t>(offset));
+        if (op.result < 0)
+            open.error = failed(op, open.display_path, static_cast<std::int64_t>(offset));
         else if (static_cast<std::uint64_t>(op.result) != op.bytes)
-            open.error = storage_error("write", open.display_path, 0,
-                                       "wrote " + std::to_string(op.result) + " of " + std::to_string(op.bytes) + " bytes",
-                                       static_cast<std::int64_t>(offset));
+            open.error =
+                storage_error("write", open.display_path, 0,
+                              "wrote " + std::to_string(op.result) + " of " + std::to_string(op.bytes) + " bytes",
+                              static_cast<std::int64_t>(offset));
     }
 }
 

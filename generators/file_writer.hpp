@@ -1,9 +1,9 @@
-// Writes one file front to back through a backend: several writes in flight, the head held back where it must be patched,
-// nothing visible before it is whole.
+// Writes one file front to back through a backend: several writes in flight, the head held back where it must be
+// patched, nothing visible before it is whole.
 //
 // Thread: reactor thread. Owner: the caller's frame; the pool outlives it. Units: bytes, ns.
-// Errors: with operation, path and offset; a file that failed leaves no trace. Used by the dataset writer and by checkpoints.
-// Source: DESIGN section 6 (create + commit).
+// Errors: with operation, path and offset; a file that failed leaves no trace. Used by the dataset writer and by
+// checkpoints. Source: DESIGN section 6 (create + commit).
 #pragma once
 
 #include <functional>
@@ -18,12 +18,12 @@
 namespace feedbench::generators {
 
 struct FileToWrite {
-    std::string path;                                         // relative to the backend's root
+    std::string path; // relative to the backend's root
     std::uint64_t file_bytes = 0;
-    std::function<std::size_t(std::span<std::byte>)> fill;    // next bytes of the file, as Encoder::fill
-    std::function<std::vector<formats::Patch>()> patches;     // empty = none
-    std::uint64_t patch_limit = 0;                            // <= one buffer
-    bool flush = true;                                        // fsync before it becomes visible
+    std::function<std::size_t(std::span<std::byte>)> fill; // next bytes of the file, as Encoder::fill
+    std::function<std::vector<formats::Patch>()> patches;  // empty = none
+    std::uint64_t patch_limit = 0;                         // <= one buffer
+    bool flush = true;                                     // fsync before it becomes visible
 };
 
 struct WriteTotals {
@@ -34,8 +34,8 @@ struct WriteTotals {
 class FileWriter {
   public:
     // Buffers come from `pool`; `permits` counts them (one a buffer). writes_in_flight: of one file.
-    FileWriter(engine::Reactor& reactor, storage::Backend& backend, engine::BufferPool& pool, engine::Semaphore& permits,
-               std::uint32_t writes_in_flight)
+    FileWriter(engine::Reactor& reactor, storage::Backend& backend, engine::BufferPool& pool,
+               engine::Semaphore& permits, std::uint32_t writes_in_flight)
         : reactor_(reactor), backend_(backend), pool_(pool), permits_(permits), writes_in_flight_(writes_in_flight) {}
 
     // `stop`: looked at between writes; the file is then given up with an interrupted error.

@@ -19,8 +19,8 @@ void SliceRecorder::advance(std::uint64_t now_ns) {
     // A heartbeat that came late spreads the growth evenly; the sums stay exact.
     for (std::uint64_t i = 0; i < count; ++i) {
         auto part = [&](std::uint64_t value) { return value * (i + 1) / count - value * i / count; };
-        last_ = Slice{(closed_ + i) * kNsPerS, part(whole.bytes), part(whole.samples), part(whole.reads), part(whole.steps),
-                      counters_.stalled_accelerators};
+        last_ = Slice{(closed_ + i) * kNsPerS, part(whole.bytes), part(whole.samples),
+                      part(whole.reads),       part(whole.steps), counters_.stalled_accelerators};
         slices_.push_back(last_);
     }
     closed_ = ended;
@@ -48,13 +48,14 @@ std::string Watchdog::check(std::uint64_t now_ns) {
         return {};
     }
     if (now_ns - since_ns_ < timeout_ns_) return {};
-    std::string text = fmt::format("no storage operation has completed for {:.1f} s; {} outstanding:",
-                                   seconds(now_ns - since_ns_), reactor_.in_flight());
+    std::string text =
+        fmt::format("no storage operation has completed for {:.1f} s; {} outstanding:", seconds(now_ns - since_ns_),
+                    reactor_.in_flight());
     int shown = 0;
     reactor_.for_each_pending([&](const engine::IoOp& op) {
         if (++shown > 5) return;
-        text += fmt::format("\n  {} {} at offset {}, {} bytes, for {:.1f} s", engine::io_kind_name(op.kind), op.path, op.offset,
-                            op.bytes, seconds(now_ns - op.submit_ns));
+        text += fmt::format("\n  {} {} at offset {}, {} bytes, for {:.1f} s", engine::io_kind_name(op.kind), op.path,
+                            op.offset, op.bytes, seconds(now_ns - op.submit_ns));
     });
     return text;
 }

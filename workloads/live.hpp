@@ -17,7 +17,8 @@ namespace feedbench::workloads {
 // Cuts a rank's counters into slices of one second, counted from the run's start.
 class SliceRecorder {
   public:
-    SliceRecorder(const loader::LoaderCounters& counters, std::uint64_t start_ns) : counters_(counters), start_ns_(start_ns) {}
+    SliceRecorder(const loader::LoaderCounters& counters, std::uint64_t start_ns)
+        : counters_(counters), start_ns_(start_ns) {}
     // Closes every slice that has ended by now; the counters' growth since the last call goes to the slices in between.
     void advance(std::uint64_t now_ns);
     // Closed slices since the last call, with their position in the run.

@@ -14,10 +14,11 @@ namespace {
 // More landing buffers than this are shared: readers wait their turn for one (512 MiB is the bound of a whole rank).
 constexpr std::uint64_t kPoolBytesMost = 256 * kMiB;
 
-Expected<SetPlan> make_set(const Workload& workload, const DatasetSection& made, Split split) {
+Expected<SetPlan> make_set(const Workload& workload, const dataset::Manifest* manifest, Split split) {
+    const DatasetSection& made = manifest ? manifest->dataset : workload.dataset;
     SetPlan set;
     const bool train = split == Split::train;
-    auto files = dataset::DatasetPlan::make(made, split);
+    auto files = manifest ? dataset::plan_of(*manifest, split) : dataset::DatasetPlan::make(made, split);
     if (!files) return files.error();
     set.files = std::make_unique<dataset::DatasetPlan>(std::move(*files));
     set.used_file_count = train ? workload.dataset.num_files_train : workload.dataset.num_files_eval;
@@ -33,7 +34,8 @@ Expected<SetPlan> make_set(const Workload& workload, const DatasetSection& made,
 
 } // namespace
 
-Expected<std::unique_ptr<storage::Backend>> open_storage(const RunRequest& request, const std::string& uri, bool odirect) {
+Expected<std::unique_ptr<storage::Backend>> open_storage(const RunRequest& request, const std::string& uri,
+                                                         bool odirect) {
     storage::BackendRequest made;
     made.uri = uri;
     for (const auto& [key, value] : request.workload->storage.storage_options) made.options[key] = value;
@@ -48,7 +50,7 @@ Expected<std::unique_ptr<storage::Backend>> open_storage(const RunRequest& reque
     return backend;
 }
 
-Expected<TrainingPlan> make_training_plan(const RunRequest& request, const DatasetSection* made) {
+Expected<TrainingPlan> make_training_plan(const RunRequest& request, const dataset::Manifest* made) {
     const Workload& workload = *request.workload;
     TrainingPlan plan;
     auto placement = place_accelerators(request.accelerator_count, *request.communicator);
@@ -61,14 +63,13 @@ Expected<TrainingPlan> make_training_plan(const RunRequest& request, const Datas
     if (!loader) return loader.error();
     plan.loader = *loader;
 
-    const DatasetSection& section = made ? *made : workload.dataset;
-    auto train = make_set(workload, section, Split::train);
+    auto train = make_set(workload, made, Split::train);
     if (!train) return train.error();
     plan.train = std::move(*train);
-    if (plan.train.files->file_count() > 0)
+    if (plan.train.files->file_count() > 0 && !(made && made->is_adopted()))
         if (auto status = plan.format->supports(plan.train.files->shape(0)); !status) return status.error();
     if (workload.workflow.evaluation) {
-        auto valid = make_set(workload, section, Split::valid);
+        auto valid = make_set(workload, made, Split::valid);
         if (!valid) return valid.error();
         plan.valid = std::move(*valid);
     }
@@ -81,14 +82,15 @@ Expected<TrainingPlan> make_training_plan(const RunRequest& request, const Datas
         if (auto evaluation = make_epoch_plan(request, plan, *plan.valid, 0); !evaluation) return evaluation.error();
 
     const std::uint64_t buffer_bytes = loader::landing_buffer_bytes(workload.reader);
-    const std::uint64_t wanted = std::uint64_t{plan.placement.count} * plan.loader->buffers_per_accelerator(workload.reader);
+    const std::uint64_t wanted =
+        std::uint64_t{plan.placement.count} * plan.loader->buffers_per_accelerator(workload.reader);
     const std::uint64_t most = std::max<std::uint64_t>(kPoolBytesMost / buffer_bytes, 1);
     plan.buffers = engine::BufferPool::layout_for(buffer_bytes, static_cast<std::uint32_t>(std::min(wanted, most)), 0);
     return plan;
 }
 
-Expected<std::unique_ptr<EpochPlan>> make_epoch_plan(const RunRequest& request, const TrainingPlan& plan, const SetPlan& set,
-                                                     std::uint32_t epoch_index) {
+Expected<std::unique_ptr<EpochPlan>> make_epoch_plan(const RunRequest& request, const TrainingPlan& plan,
+                                                     const SetPlan& set, std::uint32_t epoch_index) {
     const Workload& workload = *request.workload;
     dataset::EpochRequest epoch;
     epoch.file_count = set.used_file_count;

@@ -10,7 +10,7 @@
 
 #include "formats/registry.hpp"
 #include "harness/dataset/epoch_planner.hpp"
-#include "harness/dataset/plan.hpp"
+#include "harness/dataset/manifest.hpp"
 #include "harness/engine/buffer_pool.hpp"
 #include "harness/loader/loader.hpp"
 #include "storage/backend.hpp"
@@ -35,17 +35,19 @@ struct TrainingPlan {
     std::optional<SetPlan> valid;
     engine::BufferPool::Layout buffers{};
     std::uint32_t epoch_count = 0;
-    std::uint64_t steps_per_epoch = 0, dropped_per_epoch = 0; // of the first epoch; the same in all but for a step limit
+    std::uint64_t steps_per_epoch = 0,
+                  dropped_per_epoch = 0; // of the first epoch; the same in all but for a step limit
 };
 // `made`: the dataset as its manifest says it was made; nullptr = as the workload describes it.
-Expected<TrainingPlan> make_training_plan(const RunRequest& request, const DatasetSection* made);
+Expected<TrainingPlan> make_training_plan(const RunRequest& request, const dataset::Manifest* made);
 // The plan of one epoch over a set.
-Expected<std::unique_ptr<EpochPlan>> make_epoch_plan(const RunRequest& request, const TrainingPlan& plan, const SetPlan& set,
-                                                     std::uint32_t epoch_index);
+Expected<std::unique_ptr<EpochPlan>> make_epoch_plan(const RunRequest& request, const TrainingPlan& plan,
+                                                     const SetPlan& set, std::uint32_t epoch_index);
 // Upper bound of what a rank allocates: buffers, accelerators, loaders, step log.
 std::uint64_t memory_bound_bytes(const RunRequest& request, const TrainingPlan& plan);
 
 // `uri` with the workload's storage settings, made on this rank.
-Expected<std::unique_ptr<storage::Backend>> open_storage(const RunRequest& request, const std::string& uri, bool odirect);
+Expected<std::unique_ptr<storage::Backend>> open_storage(const RunRequest& request, const std::string& uri,
+                                                         bool odirect);
 
 } // namespace feedbench::workloads

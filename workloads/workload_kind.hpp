@@ -23,11 +23,13 @@ struct RunRequest {
     const Workload* workload = nullptr;
     cluster::Communicator* communicator = nullptr;
     engine::Reactor* reactor = nullptr;
-    std::uint32_t accelerator_count = 0; // over all ranks
-    std::uint64_t run_seed = 0;          // of shuffles, think times and jitter; the same on every rank
-    std::string steps_path;              // rank 0 writes steps.h5 here; empty = no step file
+    std::uint32_t accelerator_count = 0;  // over all ranks
+    std::uint64_t run_seed = 0;           // of shuffles, think times and jitter; the same on every rank
+    std::string steps_path;               // rank 0 writes steps.h5 here; empty = no step file
+    std::string run_id;                   // YYYYMMDD_HHMMSS
+    std::int64_t time_origin_unix_ns = 0; // calendar time at 0 of rank 0's clock
     std::uint64_t stall_timeout_ns = 300'000'000'000;
-    RunObserver* observer = nullptr;               // rank 0; never null there
+    RunObserver* observer = nullptr;                    // rank 0; never null there
     const volatile std::sig_atomic_t* signal = nullptr; // not 0: stop, the run is interrupted
 };
 
@@ -52,7 +54,8 @@ Expected<const WorkloadKind*> find_kind(const Workload& workload);
 struct Placement {
     std::uint32_t total = 0, first = 0, count = 0;
 };
-// N accelerators must divide evenly over the hosts, and over the ranks of each host (case P8): else an error with the numbers.
+// N accelerators must divide evenly over the hosts, and over the ranks of each host (case P8): else an error with the
+// numbers.
 Expected<Placement> place_accelerators(std::uint32_t total, const cluster::Communicator& communicator);
 
 } // namespace feedbench::workloads

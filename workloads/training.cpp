@@ -1,0 +1,131 @@
+#include "workloads/training.hpp"
+
+#include <fmt/format.h>
+
+#include "harness/config/load_yaml.hpp"
+#include "harness/dataset/spot_check.hpp"
+#include "harness/probes/cpu.hpp"
+#include "harness/types/units.hpp"
+#include "harness/cluster/error_exchange.hpp"
+#include "workloads/training_result.hpp"
+#include "workloads/training_run.hpp"
+#include "workloads/training_setup.hpp"
+
+namespace feedbench::workloads {
+
+namespace {
+
+constexpr std::uint64_t kSpotCheckFiles = 64;
+
+// Rank 0 reads the manifest and looks at a few files; all ranks hear the outcome. Nothing for storage without content.
+Expected<std::optional<dataset::Manifest>> find_dataset(const RunRequest& request, storage::Backend& backend) {
+    if (!backend.capabilities().has_content) return std::optional<dataset::Manifest>{};
+    const Workload& workload = *request.workload;
+    std::string text;
+    Status status;
+    if (request.communicator->rank() == 0) {
+        auto manifest = dataset::read_manifest(backend);
+        if (!manifest)
+            status = manifest.error();
+        else {
+            status = dataset::check_manifest(*manifest, workload.dataset, backend.display_path(""));
+            auto format = formats::find_format(workload.dataset.format);
+            if (status && !format) status = format.error();
+            for (const Split split : {Split::train, Split::valid}) {
+                if (!status || (split == Split::valid && !workload.workflow.evaluation)) continue;
+                const std::uint64_t files =
+                    split == Split::train ? workload.dataset.num_files_train : workload.dataset.num_files_eval;
+                status = dataset::spot_check({backend, request.reactor}, *manifest, **format,
+                                             {split, files, kSpotCheckFiles, request.run_seed});
+            }
+            text = dataset::to_json(*manifest);
+        }
+    }
+    if (auto agreed = cluster::agree(*request.communicator, status); !agreed) return agreed.error();
+    auto manifest = dataset::parse_manifest(request.communicator->broadcast(text), backend.display_path(""));
+    if (!manifest) return manifest.error();
+    return std::optional<dataset::Manifest>(std::move(*manifest));
+}
+
+PlanRow row(const char* group, const char* name, std::string value) { return {group, name, std::move(value)}; }
+
+} // namespace
+
+bool accepts_training(const Workload& workload) { return workload.workflow.train; }
+
+Expected<std::vector<PlanRow>> plan_training(const RunRequest& request) {
+    const Workload& workload = *request.workload;
+    auto plan = make_training_plan(request, nullptr);
+    if (!plan) return plan.error();
+    const std::uint64_t payload = plan->train.files->total_payload_bytes();
+    const double sample_bytes = static_cast<double>(payload) / static_cast<double>(plan->train.files->file_count()) /
+                                plan->train.samples_per_file;
+    const double think_s = workload.train.computation_time.mean_s;
+    const double batch_MB = to_MB(sample_bytes * workload.reader.batch_size) * request.accelerator_count;
+    std::vector<PlanRow> rows{
+        row("accelerators", "in all", std::to_string(plan->placement.total)),
+        row("accelerators", "per rank", std::to_string(plan->placement.count)),
+        row("accelerators", "hosts", std::to_string(request.communicator->hosts().size())),
+        row("epoch", "steps", std::to_string(plan->steps_per_epoch)),
+        row("epoch", "samples dropped", std::to_string(plan->dropped_per_epoch)),
+        row("epoch", "epochs", std::to_string(plan->epoch_count)),
+        row("storage", "data", config::data_location(workload)),
+        row("storage", "dataset files", std::to_string(plan->train.files->file_count())),
+        row("storage", "dataset bytes (disk need)",
+            fmt::format("{} ({:.3f} GB)", payload, static_cast<double>(payload) / 1e9)),
+        row("memory", "a rank, at most",
+            fmt::format("{:.0f} MiB", to_MiB(static_cast<double>(memory_bound_bytes(request, *plan))))),
+    };
+    if (plan->valid)
+        rows.push_back(row("storage", "evaluation bytes", std::to_string(plan->valid->files->total_payload_bytes())));
+    if (think_s > 0)
+        rows.push_back(
+            row("storage", "needed for 100 % AU",
+                fmt::format("{:.1f} MB/s ({:.1f} MB a step of {:.6g} s)", batch_MB / think_s, batch_MB, think_s)));
+    return rows;
+}
+
+Expected<RunResult> run_training(const RunRequest& request) {
+    cluster::Communicator& communicator = *request.communicator;
+    const Workload& workload = *request.workload;
+    auto backend = open_storage(request, config::data_location(workload), workload.reader.odirect);
+    if (auto status = cluster::agree(communicator, backend ? Status{} : Status(backend.error())); !status) return status.error();
+    auto manifest = find_dataset(request, **backend);
+    if (!manifest) return manifest.error();
+    auto plan = make_training_plan(request, *manifest ? &**manifest : nullptr);
+    if (auto status = cluster::agree(communicator, plan ? Status{} : Status(plan.error())); !status) return status.error();
+
+    std::unique_ptr<storage::Backend> checkpoints;
+    if (workload.workflow.checkpoint) {
+        auto made = open_storage(request, config::checkpoint_location(workload), false);
+        if (auto status = cluster::agree(communicator, made ? Status{} : Status(made.error())); !status) return status.error();
+        checkpoints = std::move(*made);
+    }
+    auto pool = engine::BufferPool::make(plan->buffers);
+    if (auto status = cluster::agree(communicator, pool ? Status{} : Status(pool.error())); !status) return status.error();
+    // Registered buffers spare direct I/O the pinning of pages; where the kernel's memory lock limit forbids it, the
+    // pool works without.
+    if (request.reactor->uring() && workload.reader.odirect)
+        (void)request.reactor->uring()->register_buffers((*pool)->buffers()).has_value();
+
+    const DatasetSection& made = *manifest ? (*manifest)->dataset : workload.dataset;
+    const generators::ContentParameters content{made.seed, made.compress_percent, made.dedupe_percent};
+    RunOutcome outcome;
+    outcome.cpu_start = probes::cpu_mark({});
+    {
+        TrainingRun run(request, *plan, **backend, checkpoints.get(), **pool, content);
+        Status status = request.reactor->run(run.run());
+        outcome.error = status ? run.first_error() : std::optional<Error>(status.error());
+        if (!status) { // a fault of our own: the other ranks may wait for this one in the barrier
+            std::fprintf(stderr, "feedbench: error: %s\n", status.error().describe().c_str());
+            std::fflush(stderr);
+            communicator.abort(exit_code(status.error().kind));
+        }
+        outcome.stop = run.stop_reason();
+        gather_run(request, *plan, run, outcome);
+    }
+    if (request.reactor->uring()) (void)request.reactor->uring()->register_buffers({}).has_value();
+    return make_result(request, *plan, **backend, made, std::move(outcome));
+}
+
+} // namespace feedbench::workloads

@@ -1,0 +1,151 @@
+#include "workloads/training_result.hpp"
+
+#include <ctime>
+
+#include "harness/accelerator/steps_h5.hpp"
+#include "harness/config/load_yaml.hpp"
+#include "harness/types/units.hpp"
+#include "harness/cluster/error_exchange.hpp"
+#include "workloads/steps_gather.hpp"
+
+namespace feedbench::workloads {
+
+namespace {
+
+// Strings of one rank in one message: length, bytes, length, bytes.
+std::string pack(const std::vector<std::string>& parts) {
+    std::string bytes;
+    for (const std::string& part : parts) bytes += std::to_string(part.size()) + ":" + part;
+    return bytes;
+}
+std::vector<std::string> unpack(const std::string& bytes) {
+    std::vector<std::string> parts;
+    for (std::size_t position = 0; position < bytes.size();) {
+        const std::size_t colon = bytes.find(':', position);
+        const std::size_t length = std::stoull(bytes.substr(position, colon - position));
+        parts.push_back(bytes.substr(colon + 1, length));
+        position = colon + 1 + length;
+    }
+    return parts;
+}
+
+std::string pack_host(const HostFacts& f) {
+    return pack({f.name, std::to_string(f.rank_count), std::to_string(f.accelerator_count), std::to_string(f.cpu_count),
+                 std::to_string(f.memory_bytes), f.cpu_model, f.kernel, std::to_string(f.process_cpu_s),
+                 std::to_string(f.host_cpu_s), std::to_string(f.bytes_delivered), std::to_string(f.peak_rss_bytes)});
+}
+HostFacts unpack_host(const std::string& bytes) {
+    const auto p = unpack(bytes);
+    HostFacts f;
+    f.name = p[0];
+    f.rank_count = static_cast<std::uint32_t>(std::stoul(p[1]));
+    f.accelerator_count = static_cast<std::uint32_t>(std::stoul(p[2]));
+    f.cpu_count = static_cast<std::uint32_t>(std::stoul(p[3]));
+    f.memory_bytes = std::stoull(p[4]);
+    f.cpu_model = p[5];
+    f.kernel = p[6];
+    f.process_cpu_s = std::stod(p[7]);
+    f.host_cpu_s = std::stod(p[8]);
+    f.bytes_delivered = std::stoull(p[9]);
+    f.peak_rss_bytes = std::stoull(p[10]);
+    return f;
+}
+
+void merge_rank(RunOutcome& outcome, const std::vector<std::string>& parts, bool first_of_host) {
+    const HostFacts facts = unpack_host(parts[0]);
+    auto& hosts = outcome.measurements.hosts;
+    if (first_of_host)
+        hosts.push_back(facts);
+    else
+        for (HostFacts& host : hosts)
+            if (host.name == facts.name) probes::merge_host(host, facts);
+    outcome.measurements.sample_read_latency.merge(metrics::Histogram::parse(parts[1]));
+    outcome.measurements.time_to_first_byte.merge(metrics::Histogram::parse(parts[2]));
+    outcome.measurements.batch_wait.merge(metrics::Histogram::parse(parts[3]));
+    for (std::size_t i = 4; i + 2 < parts.size(); i += 3)
+        outcome.findings.push_back({parts[i], parts[i + 1], parts[i + 2]});
+}
+
+const char* status_of(const RunOutcome& outcome) {
+    if (outcome.stop == accelerator::kInterrupted) return "interrupted";
+    return outcome.error || outcome.stop == accelerator::kFailed ? "failed" : "complete";
+}
+
+} // namespace
+
+void gather_run(const RunRequest& request, const TrainingPlan& plan, TrainingRun& run, RunOutcome& outcome) {
+    cluster::Communicator& communicator = *request.communicator;
+    const auto& hosts = communicator.hosts();
+    HostFacts facts =
+        probes::host_facts({}, outcome.cpu_start, hosts[static_cast<std::size_t>(communicator.host_index())].name);
+    facts.accelerator_count = plan.placement.count;
+    facts.bytes_delivered = run.counters().bytes;
+    std::vector<std::string> mine{pack_host(facts), run.counters().sample_read_latency.serialise(),
+                                  run.counters().time_to_first_byte.serialise(), run.counters().batch_wait.serialise()};
+    for (const Finding& finding : run.findings())
+        mine.insert(mine.end(), {finding.rule, finding.verdict, finding.evidence});
+    outcome.error = cluster::first_error_of_all(communicator, outcome.error);
+    const std::vector<std::string> all = communicator.gather(pack(mine));
+    const Status steps = gather_steps(request, run.log(), run.clock_offset_ns());
+    if (communicator.rank() != 0) return;
+
+    outcome.measurements = std::move(run.measurements());
+    outcome.samples_lost = run.samples_lost();
+    for (const cluster::HostLayout& host : hosts)
+        for (std::size_t i = 0; i < host.ranks.size(); ++i)
+            merge_rank(outcome, unpack(all[static_cast<std::size_t>(host.ranks[i])]), i == 0);
+    if (!steps)
+        outcome.findings.push_back({"steps_h5", "warning", "steps.h5 was not written: " + steps.error().describe()});
+}
+
+RunResult make_result(const RunRequest& request, const TrainingPlan& plan, storage::Backend& backend,
+                      const DatasetSection& dataset, RunOutcome outcome) {
+    const Workload& workload = *request.workload;
+    RunResult result;
+    result.feedbench_version = FEEDBENCH_VERSION;
+    result.kind = "training";
+    result.status = status_of(outcome);
+    if (outcome.error) result.errors.push_back(*outcome.error);
+    if (request.communicator->rank() != 0) return result;
+
+    result.workload = workload.name;
+    result.model = workload.model.name;
+    result.accelerator_model = workload.accelerator;
+    result.framework = workload.framework;
+    result.format = workload.dataset.format;
+    result.data_loader = workload.reader.data_loader;
+    result.backend = backend.capabilities().name;
+    result.data_folder = config::data_location(workload);
+    result.odirect = workload.reader.odirect;
+    result.io_engine = workload.reader.io_engine == IoEngine::uring ? "uring" : "threads";
+    result.accelerator_count = plan.placement.total;
+    result.rank_count = static_cast<std::uint32_t>(request.communicator->size());
+    result.epoch_count = plan.epoch_count;
+    result.batch_size = workload.reader.batch_size;
+    result.num_files_train = plan.train.used_file_count;
+    result.num_files_eval = plan.valid ? plan.valid->used_file_count : 0;
+    result.num_samples_per_file = plan.train.samples_per_file;
+    result.record_length_bytes = dataset.record_length_bytes;
+    result.think_time_mean_s = workload.train.computation_time.mean_s;
+    result.au_required = workload.metric.au_is_set ? workload.metric.au : 0;
+    result.run_seed = request.run_seed;
+    result.virtual_time = request.reactor->clock().is_virtual();
+    result.config = workload.values;
+    result.findings = std::move(outcome.findings);
+
+    metrics::TrainingMeasurements& m = outcome.measurements;
+    m.accelerator_count = plan.placement.total;
+    m.batch_size = workload.reader.batch_size;
+    m.batch_size_eval = workload.reader.batch_size_eval;
+    m.record_length_bytes = dataset.record_length_bytes;
+    metrics::aggregate(m, result);
+
+    if (result.status != "complete") result.invalid_reasons.push_back("run " + result.status);
+    if (outcome.samples_lost)
+        result.invalid_reasons.push_back(
+            "the samples that were read are not those of the plan (count or checksum of ids)");
+    result.valid = result.invalid_reasons.empty();
+    return result;
+}
+
+} // namespace feedbench::workloads

@@ -1,0 +1,222 @@
+#include "workloads/training_run.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "harness/types/units.hpp"
+
+namespace feedbench::workloads {
+
+using accelerator::Accelerator;
+using engine::Task;
+
+namespace {
+
+constexpr std::uint64_t kHeartbeatNs = 100 * kNsPerMs;
+
+// An epoch of which only the first steps are run (total_training_steps).
+class FirstSteps final : public FileShardPlan {
+  public:
+    FirstSteps(const EpochPlan& whole, std::uint64_t steps)
+        : whole_(whole), shards_(dynamic_cast<const FileShardPlan*>(&whole)),
+          steps_(std::min(steps, whole.step_count())) {}
+    std::uint64_t step_count() const override { return steps_; }
+    std::uint32_t batch_size() const override { return whole_.batch_size(); }
+    std::uint32_t accelerator_count() const override { return whole_.accelerator_count(); }
+    std::uint64_t dropped_sample_count() const override {
+        return whole_.dropped_sample_count() +
+               (whole_.step_count() - steps_) * whole_.batch_size() * whole_.accelerator_count();
+    }
+    SampleRef sample(std::uint32_t accelerator, std::uint64_t step, std::uint32_t position) const override {
+        return whole_.sample(accelerator, step, position);
+    }
+    std::uint64_t file_count(std::uint32_t accelerator) const override { return shards_->file_count(accelerator); }
+    std::uint64_t file(std::uint32_t accelerator, std::uint64_t position) const override {
+        return shards_->file(accelerator, position);
+    }
+    std::uint32_t samples_per_file() const override { return shards_->samples_per_file(); }
+    std::uint32_t cycle_length() const override { return shards_->cycle_length(); }
+
+  private:
+    const EpochPlan& whole_;
+    const FileShardPlan* shards_;
+    std::uint64_t steps_;
+};
+
+} // namespace
+
+TrainingRun::TrainingRun(const RunRequest& request, const TrainingPlan& plan, storage::Backend& backend,
+                         storage::Backend* checkpoints, engine::BufferPool& pool, generators::ContentParameters content)
+    : request_(request), workload_(*request.workload), plan_(plan), backend_(backend), checkpoints_(checkpoints),
+      pool_(pool), buffers_(*request.reactor, pool.layout().buffer_count), content_(content),
+      barrier_(*request.reactor, *request.communicator, plan.placement.count), log_(!request.steps_path.empty()),
+      start_ns_(request.reactor->now_ns()), slices_(counters_, start_ns_),
+      watchdog_(*request.reactor, request.stall_timeout_ns),
+      next_checkpoint_epoch_(workload_.checkpoint.checkpoint_after_epoch) {
+    shared_.reactor = request.reactor;
+    shared_.barrier = &barrier_;
+    shared_.log = &log_;
+    shared_.counters = &counters_;
+    shared_.seed = request.run_seed;
+    steps_total_ = plan.steps_per_epoch * plan.epoch_count;
+    if (workload_.train.total_training_steps > 0)
+        steps_total_ =
+            std::min<std::uint64_t>(steps_total_, static_cast<std::uint64_t>(workload_.train.total_training_steps));
+}
+
+TrainingRun::Phase TrainingRun::make_phase(const SetPlan& set, bool evaluation) {
+    Phase phase;
+    phase.set = &set;
+    phase.evaluation = evaluation;
+    phase.think = evaluation ? &workload_.evaluation.eval_time : &workload_.train.computation_time;
+    phase.context = {request_.reactor, &backend_, plan_.format, set.files.get(),   &content_,
+                     &pool_,           &buffers_, &counters_,   &workload_.reader, request_.run_seed};
+    for (std::uint32_t i = 0; i < plan_.placement.count; ++i)
+        phase.accelerators.push_back(
+            std::make_unique<Accelerator>(shared_, plan_.placement.first + i, i, plan_.loader->make(phase.context)));
+    return phase;
+}
+
+Task<void> TrainingRun::run() {
+    synchronise_clocks();
+    request_.reactor->set_heartbeat(kHeartbeatNs, [this] { heartbeat(); });
+    Phase train = make_phase(plan_.train, false);
+    std::optional<Phase> valid;
+    if (plan_.valid) valid = make_phase(*plan_.valid, true);
+    for (std::uint32_t epoch = 0; epoch < plan_.epoch_count && !stopped() && steps_done_ < steps_total_; ++epoch) {
+        co_await run_epoch(train, epoch);
+        const bool evaluate = valid && (epoch + 1) % std::max(1u, workload_.evaluation.epochs_between_evals) == 0;
+        if (evaluate && !stopped()) co_await run_epoch(*valid, epoch);
+    }
+    current_ = nullptr;
+    request_.reactor->set_heartbeat(0, nullptr);
+}
+
+Task<void> TrainingRun::run_epoch(Phase& phase, std::uint32_t epoch_index) {
+    drop_caches(epoch_index, *phase.set);
+    co_await barrier_.arrive_for_all();
+    if (stopped()) co_return;
+    EpochTally tally;
+    auto whole = make_epoch_plan(request_, plan_, *phase.set, epoch_index);
+    if (!whole) { // the first epoch's plan was made before the run: only a fault of our own comes here
+        fail(whole.error());
+        co_await barrier_.arrive_for_all(accelerator::kFailed);
+        co_return;
+    }
+    const FirstSteps plan(**whole, phase.evaluation ? (*whole)->step_count() : steps_total_ - steps_done_);
+    tally.dropped = plan.dropped_sample_count();
+    current_ = &phase;
+    epoch_shown_ = epoch_index;
+    phase_shown_ = phase.evaluation ? "evaluation" : "epoch";
+    epoch_steps_done_ = 0;
+    epoch_steps_total_ = plan.step_count();
+
+    tally.start_ns = request_.reactor->now_ns();
+    for (auto& one : phase.accelerators) one->loader().start(plan, one->global_index());
+    co_await run_blocks(phase, epoch_index, plan.step_count());
+    for (auto& one : phase.accelerators) co_await one->loader().close();
+    tally.end_ns = request_.reactor->now_ns();
+    current_ = nullptr;
+
+    for (auto& one : phase.accelerators) {
+        const accelerator::Consumed consumed = one->take_consumed();
+        tally.consumed.sample_count += consumed.sample_count;
+        tally.consumed.id_checksum += consumed.id_checksum;
+        for (std::uint64_t step = 0; step < plan.step_count(); ++step)
+            for (std::uint32_t position = 0; position < plan.batch_size(); ++position)
+                tally.expected.id_checksum += sample_id_fingerprint(plan.sample(one->global_index(), step, position));
+        tally.expected.sample_count += plan.step_count() * plan.batch_size();
+    }
+    gather_epoch(phase, epoch_index, tally);
+}
+
+Task<void> TrainingRun::run_blocks(Phase& phase, std::uint32_t epoch_index, std::uint64_t step_count) {
+    std::uint16_t block_index = 0;
+    for (std::uint64_t step = 0; step < step_count && !stopped();) {
+        std::uint64_t length = step_count - step;
+        if (!phase.evaluation) length = std::min(length, steps_until_checkpoint(step));
+        accelerator::Block block{static_cast<std::uint16_t>(epoch_index),
+                                 static_cast<std::uint16_t>(block_index | (phase.evaluation ? kEvaluationBlock : 0)),
+                                 step, length, phase.think};
+        co_await run_block(phase, block);
+        step += length;
+        ++block_index;
+        if (stopped() || phase.evaluation) continue;
+        steps_done_ += length;
+        const bool last = step == step_count;
+        const bool due = workload_.checkpoint.steps_between_checkpoints > 0
+                             ? steps_until_checkpoint(step - length) == length
+                             : last && checkpoint_after_epoch(epoch_index);
+        if (checkpoints_ && due) co_await write_checkpoint(epoch_index, step);
+    }
+    if (!phase.evaluation && checkpoint_after_epoch(epoch_index))
+        next_checkpoint_epoch_ =
+            epoch_index + 1 + static_cast<std::int64_t>(workload_.checkpoint.epochs_between_checkpoints);
+}
+
+Task<void> TrainingRun::run_block(Phase& phase, accelerator::Block block) {
+    std::vector<std::uint32_t> indices;
+    for (auto& one : phase.accelerators) indices.push_back(one->global_index());
+    log_.begin_block(indices, block.epoch_index, block.block_index);
+    engine::TaskGroup group(*request_.reactor);
+    for (auto& one : phase.accelerators) group.spawn(one->run(block));
+    co_await group.join();
+    group.clear();
+}
+
+void TrainingRun::fail(Error error) {
+    if (!shared_.first_error) shared_.first_error = std::move(error);
+    shared_.stopping = true;
+    barrier_.raise_stop(accelerator::kFailed);
+}
+
+void TrainingRun::heartbeat() {
+    const std::uint64_t now = request_.reactor->now_ns();
+    slices_.advance(now);
+    if (request_.signal && *request_.signal != 0) barrier_.raise_stop(accelerator::kInterrupted);
+    if (barrier_.check_stop() != 0 && !loaders_stopped_) {
+        loaders_stopped_ = shared_.stopping = true;
+        const Error reason{
+            .kind = ErrorKind::interrupted, .message = "the run stops", .operation = {}, .path = {}, .host = {}};
+        if (current_)
+            for (auto& one : current_->accelerators) one->loader().stop(reason);
+    }
+    if (const std::string stall = watchdog_.check(now); !stall.empty()) {
+        Error error{.kind = ErrorKind::stalled, .message = stall, .operation = {}, .path = {}, .host = {}};
+        error.rank = request_.communicator->rank();
+        error.host = request_.communicator->hosts()[static_cast<std::size_t>(request_.communicator->host_index())].name;
+        std::fprintf(stderr, "feedbench: error: %s\n", error.describe().c_str());
+        std::fflush(stderr);
+        request_.communicator->abort(exit_code(ErrorKind::stalled)); // what never completes cannot be drained
+    }
+    show_progress(now);
+}
+
+void TrainingRun::show_progress(std::uint64_t now) {
+    if (!request_.observer || !current_ || now - last_progress_ns_ < 500 * kNsPerMs) return;
+    const double share = static_cast<double>(plan_.placement.total) / plan_.placement.count;
+    Progress progress;
+    progress.phase = phase_shown_;
+    progress.epoch_index = epoch_shown_;
+    progress.epoch_count = plan_.epoch_count;
+    const std::uint64_t steps = log_.current(0).step_count;
+    progress.done = epoch_steps_done_ + steps;
+    progress.total = epoch_steps_total_;
+    progress.elapsed_s = seconds(now - start_ns_);
+    const std::uint64_t done = steps_done_ + (current_->evaluation ? 0 : steps);
+    if (done > 0)
+        progress.eta_s = progress.elapsed_s * static_cast<double>(steps_total_ - std::min(done, steps_total_)) /
+                         static_cast<double>(done);
+    progress.MB_per_second_now =
+        to_MB(static_cast<double>(counters_.bytes - last_bytes_)) / seconds(now - last_progress_ns_) * share;
+    progress.stalled_accelerators = static_cast<std::uint32_t>(counters_.stalled_accelerators * share);
+    const auto& totals = log_.current(0);
+    if (totals.step_count > 1 && totals.barrier_end_ns_last > totals.think_end_ns_first)
+        progress.au_so_far_percentage = 100.0 * static_cast<double>(totals.think_ns - totals.think_ns_first) /
+                                        static_cast<double>(totals.barrier_end_ns_last - totals.think_end_ns_first);
+    last_progress_ns_ = now;
+    last_bytes_ = counters_.bytes;
+    request_.observer->on_progress(progress);
+}
+
+} // namespace feedbench::workloads

@@ -1,0 +1,104 @@
+// One rank's part of a training run: epochs, blocks, evaluation, checkpoints, and what is gathered at rank 0.
+//
+// Thread: reactor thread. Owner: run_training. Units: ns of this rank's clock until they are gathered, bytes.
+// Errors: a failure on any rank is agreed at the next step, and every rank leaves by the same door.
+// Source: DESIGN sections 3, 5, 8, 10; STYLE section 3 (cancel, drain, destroy).
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "generators/content.hpp"
+#include "harness/accelerator/accelerator.hpp"
+#include "harness/metrics/aggregate.hpp"
+#include "workloads/live.hpp"
+#include "workloads/training_setup.hpp"
+
+namespace feedbench::workloads {
+
+// From the manifest or the workload; seed of the content.
+struct DatasetFacts {
+    generators::ContentParameters content;
+};
+
+class TrainingRun {
+  public:
+    TrainingRun(const RunRequest& request, const TrainingPlan& plan, storage::Backend& backend,
+                storage::Backend* checkpoints, engine::BufferPool& pool, generators::ContentParameters content);
+
+    // The whole run; comes back on every rank with the same stop reason.
+    engine::Task<void> run();
+
+    accelerator::StopReason stop_reason() const { return static_cast<accelerator::StopReason>(barrier_.agreed_stop()); }
+    const std::optional<Error>& first_error() const { return shared_.first_error; }
+    const loader::LoaderCounters& counters() const { return counters_; }
+    accelerator::StepLog& log() { return log_; }
+    // Rank 0: what all ranks measured, on rank 0's clock.
+    metrics::TrainingMeasurements& measurements() { return measurements_; }
+    std::int64_t clock_offset_ns() const { return clock_offset_ns_; } // to add to this rank's times
+    std::vector<Finding>& findings() { return findings_; }
+    bool samples_lost() const { return samples_lost_; }
+
+  private:
+    // A set (train or valid) with its accelerators' loaders.
+    struct Phase {
+        const SetPlan* set = nullptr;
+        loader::LoaderContext context;
+        std::vector<std::unique_ptr<accelerator::Accelerator>> accelerators;
+        const TimeDistribution* think = nullptr;
+        bool evaluation = false;
+    };
+    struct EpochTally {
+        std::uint64_t start_ns = 0, end_ns = 0, dropped = 0;
+        accelerator::Consumed consumed, expected;
+    };
+
+    Phase make_phase(const SetPlan& set, bool evaluation);
+    engine::Task<void> run_epoch(Phase& phase, std::uint32_t epoch_index);
+    engine::Task<void> run_blocks(Phase& phase, std::uint32_t epoch_index, std::uint64_t step_count);
+    engine::Task<void> run_block(Phase& phase, accelerator::Block block);
+    // training_checkpoint.cpp
+    engine::Task<void> write_checkpoint(std::uint32_t epoch_index, std::uint64_t step_index);
+    engine::Task<Expected<std::uint64_t>> write_checkpoint_file(const std::string& folder, CheckpointResult& result);
+    std::uint64_t steps_until_checkpoint(std::uint64_t step) const;
+    bool checkpoint_after_epoch(std::uint32_t epoch_index) const;
+    // training_cache.cpp
+    void drop_caches(std::uint32_t epoch_index, const SetPlan& set);
+    // training_gather.cpp
+    void synchronise_clocks();
+    void gather_epoch(const Phase& phase, std::uint32_t epoch_index, const EpochTally& tally);
+
+    void heartbeat();
+    void show_progress(std::uint64_t now_ns);
+    void fail(Error error);
+    bool stopped() const { return barrier_.agreed_stop() != 0; }
+
+    const RunRequest& request_;
+    const Workload& workload_;
+    const TrainingPlan& plan_;
+    storage::Backend& backend_;
+    storage::Backend* checkpoints_; // nullptr: this workload writes none
+    engine::BufferPool& pool_;
+    engine::Semaphore buffers_;
+    generators::Content content_;
+    loader::LoaderCounters counters_;
+    cluster::StepBarrier barrier_;
+    accelerator::StepLog log_;
+    accelerator::Shared shared_;
+    std::uint64_t start_ns_;
+    SliceRecorder slices_;
+    Watchdog watchdog_;
+    metrics::TrainingMeasurements measurements_;
+    std::vector<Finding> findings_;
+    std::int64_t clock_offset_ns_ = 0;
+    Phase* current_ = nullptr;
+    bool loaders_stopped_ = false, samples_lost_ = false;
+    std::uint64_t steps_done_ = 0, steps_total_ = 0; // training steps, for total_training_steps and the ETA
+    std::uint64_t epoch_steps_done_ = 0, epoch_steps_total_ = 0;
+    std::uint32_t epoch_shown_ = 0;
+    std::string_view phase_shown_ = "epoch";
+    std::int64_t next_checkpoint_epoch_ = 0;
+    std::uint64_t last_progress_ns_ = 0, last_bytes_ = 0;
+};
+
+} // namespace feedbench::workloads
