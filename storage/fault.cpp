@@ -243,11 +243,11 @@ void FaultBackend::finish(Carried& c) {
 Expected<std::unique_ptr<Backend>> make_fault_backend(const BackendRequest& request) {
     auto plan = parse_fault_plan(request.options);
     if (!plan) return config_error(plan.error().message, request.uri);
-    if (!request.reactor) return internal_error("the fault backend needs a reactor");
     BackendRequest inner = request;
     inner.uri = request.options.at("inner");
     inner.options.clear();
     if (inner.uri.empty()) return config_error("fault: needs a backend behind it: fault:...;inner=/path", request.uri);
+    if (!request.reactor) return internal_error("the fault backend needs a reactor");
     auto made = make_backend(std::move(inner));
     if (!made) return made.error();
     return std::unique_ptr<Backend>(
