@@ -11,7 +11,8 @@ namespace feedbench::generators {
 namespace {
 
 // All folders that the files of a plan lie in: file i lies in folder i mod n, so the first n files name them all.
-Status make_folders(storage::Backend& backend, const dataset::DatasetPlan& plan, std::uint32_t subfolders, bool side_files) {
+Status make_folders(storage::Backend& backend, const dataset::DatasetPlan& plan, std::uint32_t subfolders,
+                    bool side_files) {
     const std::uint64_t named = std::min<std::uint64_t>(plan.file_count(), std::max(1u, subfolders));
     for (std::uint64_t i = 0; i < named; ++i) {
         for (const std::string& name : {plan.name(i), side_files ? plan.side_name(i) : std::string()}) {
@@ -35,8 +36,8 @@ Expected<PreparedFolder> prepare(const DatasetRequest& request, const formats::F
         if (found->is_adopted() || !differences.empty()) {
             std::string words = found->is_adopted() ? "another tool wrote it" : "";
             for (const auto& difference : differences)
-                words += fmt::format("{}{} is {}, asked for is {}", words.empty() ? "" : "; ", difference.key, difference.found,
-                                     difference.asked);
+                words += fmt::format("{}{} is {}, asked for is {}", words.empty() ? "" : "; ", difference.key,
+                                     difference.found, difference.asked);
             return config_error("another dataset lies here (" + words + "): give another folder, or remove it",
                                 backend.display_path(""));
         }
@@ -50,7 +51,8 @@ Expected<PreparedFolder> prepare(const DatasetRequest& request, const formats::F
     const std::uint32_t subfolders[] = {section.num_subfolders_train, section.num_subfolders_eval};
     for (std::size_t i = 0; i < plans.size(); ++i)
         if (plans[i].file_count() > 0)
-            if (auto made = make_folders(backend, plans[i], subfolders[i], format.has_side_file()); !made) return made.error();
+            if (auto made = make_folders(backend, plans[i], subfolders[i], format.has_side_file()); !made)
+                return made.error();
     prepared.manifest.dataset = section;
     prepared.manifest.content_version = kContentVersion;
     if (auto written = dataset::write_manifest(backend, prepared.manifest); !written) return written.error();
@@ -66,8 +68,10 @@ Expected<PreparedFolder> prepare_folder(const DatasetRequest& request, const for
     Status status;
     if (communicator.rank() == 0) {
         auto made = prepare(request, format, plans, payload_bytes);
-        if (made) prepared = std::move(*made);
-        else status = made.error();
+        if (made)
+            prepared = std::move(*made);
+        else
+            status = made.error();
     }
     if (status = cluster::agree(communicator, status); !status) return status.error();
     prepared.resume = communicator.broadcast(prepared.resume ? "resume" : "") == "resume";

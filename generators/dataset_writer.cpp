@@ -133,9 +133,11 @@ class Watch {
         progress.done = std::min(bytes * static_cast<std::uint64_t>(request_.communicator->size()), total_bytes_);
         progress.total = total_bytes_;
         progress.elapsed_s = seconds(now - start_ns_);
-        progress.MB_per_second_now = to_MB(static_cast<double>(progress.done - shown_bytes_)) / seconds(now - shown_ns_);
+        progress.MB_per_second_now =
+            to_MB(static_cast<double>(progress.done - shown_bytes_)) / seconds(now - shown_ns_);
         if (progress.done > 0)
-            progress.eta_s = progress.elapsed_s * static_cast<double>(total_bytes_ - progress.done) / static_cast<double>(progress.done);
+            progress.eta_s = progress.elapsed_s * static_cast<double>(total_bytes_ - progress.done) /
+                             static_cast<double>(progress.done);
         shown_ns_ = now;
         shown_bytes_ = progress.done;
         request_.observer->on_progress(progress);
@@ -173,12 +175,14 @@ Expected<DatasetReport> generate_dataset(const DatasetRequest& request) {
 
     const std::uint64_t start_ns = request.reactor->now_ns(), start_cpu_ns = engine::process_cpu_ns();
     auto pool = engine::BufferPool::make(engine::BufferPool::layout_for(kBufferBytes, 2 * kFilesMost, 0));
-    if (auto status = cluster::agree(communicator, pool ? Status{} : Status(pool.error())); !status) return status.error();
+    if (auto status = cluster::agree(communicator, pool ? Status{} : Status(pool.error())); !status)
+        return status.error();
     engine::Semaphore buffers(*request.reactor, (*pool)->layout().buffer_count);
     const Content content({section.seed, section.compress_percent, section.dedupe_percent});
     std::vector<std::unique_ptr<SplitWriter>> splits;
     for (const dataset::DatasetPlan& plan : plans)
-        splits.push_back(std::make_unique<SplitWriter>(request, plan, **format, content, **pool, buffers, prepared->resume));
+        splits.push_back(
+            std::make_unique<SplitWriter>(request, plan, **format, content, **pool, buffers, prepared->resume));
     Status status;
     bool interrupted = false;
     {
@@ -188,15 +192,23 @@ Expected<DatasetReport> generate_dataset(const DatasetRequest& request) {
     }
     for (const auto& split : splits)
         if (status && split->error) status = *split->error;
-    if (!status) communicator.announce_stop(1);
+    if (!status)
+        communicator.announce_stop(1);
     else if (interrupted)
-        status = Error{.kind = ErrorKind::interrupted, .message = "interrupted; start it again and it goes on where it stopped",
-                       .operation = "datagen", .path = request.backend->display_path(""), .host = {}};
+        status = Error{.kind = ErrorKind::interrupted,
+                       .message = "interrupted; start it again and it goes on where it stopped",
+                       .operation = "datagen",
+                       .path = request.backend->display_path(""),
+                       .host = {}};
     if (status = cluster::agree(communicator, status); !status) return status.error();
 
-    std::uint64_t sums[] = {splits[0]->written + splits[1]->written, splits[0]->kept + splits[1]->kept,
+    std::uint64_t sums[] = {splits[0]->written + splits[1]->written,
+                            splits[0]->kept + splits[1]->kept,
                             splits[0]->totals.bytes + splits[1]->totals.bytes,
-                            splits[0]->payload_bytes, splits[0]->file_bytes, splits[1]->payload_bytes, splits[1]->file_bytes,
+                            splits[0]->payload_bytes,
+                            splits[0]->file_bytes,
+                            splits[1]->payload_bytes,
+                            splits[1]->file_bytes,
                             engine::process_cpu_ns() - start_cpu_ns};
     communicator.sum(sums);
     DatasetReport report;

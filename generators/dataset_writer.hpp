@@ -1,9 +1,9 @@
 // Generates a dataset: who writes which file, several files side by side, interrupt and resume.
 //
 // Thread: main (reactor) thread of every rank. Owner: the cli. Units: bytes, seconds.
-// Errors: no space (before the first byte where the storage can tell), another dataset in the way, whatever the storage says; one rank's
-// error stops all. Files that are finished stay, half files never look finished.
-// Source: DESIGN section 7; cases C5 (any number of ranks writes the same bytes), C8 (killed and started again).
+// Errors: no space (before the first byte where the storage can tell), another dataset in the way, whatever the storage
+// says; one rank's error stops all. Files that are finished stay, half files never look finished. Source: DESIGN
+// section 7; cases C5 (any number of ranks writes the same bytes), C8 (killed and started again).
 #pragma once
 
 #include <csignal>

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "harness/cluster/error_exchange.hpp"
 #include "harness/config/load_yaml.hpp"
 #include "harness/dataset/spot_check.hpp"
 #include "harness/probes/cpu.hpp"
 #include "harness/types/units.hpp"
-#include "harness/cluster/error_exchange.hpp"
 #include "workloads/training_result.hpp"
 #include "workloads/training_run.hpp"
 #include "workloads/training_setup.hpp"
@@ -89,20 +89,24 @@ Expected<RunResult> run_training(const RunRequest& request) {
     cluster::Communicator& communicator = *request.communicator;
     const Workload& workload = *request.workload;
     auto backend = open_storage(request, config::data_location(workload), workload.reader.odirect);
-    if (auto status = cluster::agree(communicator, backend ? Status{} : Status(backend.error())); !status) return status.error();
+    if (auto status = cluster::agree(communicator, backend ? Status{} : Status(backend.error())); !status)
+        return status.error();
     auto manifest = find_dataset(request, **backend);
     if (!manifest) return manifest.error();
     auto plan = make_training_plan(request, *manifest ? &**manifest : nullptr);
-    if (auto status = cluster::agree(communicator, plan ? Status{} : Status(plan.error())); !status) return status.error();
+    if (auto status = cluster::agree(communicator, plan ? Status{} : Status(plan.error())); !status)
+        return status.error();
 
     std::unique_ptr<storage::Backend> checkpoints;
     if (workload.workflow.checkpoint) {
         auto made = open_storage(request, config::checkpoint_location(workload), false);
-        if (auto status = cluster::agree(communicator, made ? Status{} : Status(made.error())); !status) return status.error();
+        if (auto status = cluster::agree(communicator, made ? Status{} : Status(made.error())); !status)
+            return status.error();
         checkpoints = std::move(*made);
     }
     auto pool = engine::BufferPool::make(plan->buffers);
-    if (auto status = cluster::agree(communicator, pool ? Status{} : Status(pool.error())); !status) return status.error();
+    if (auto status = cluster::agree(communicator, pool ? Status{} : Status(pool.error())); !status)
+        return status.error();
     // Registered buffers spare direct I/O the pinning of pages; where the kernel's memory lock limit forbids it, the
     // pool works without.
     if (request.reactor->uring() && workload.reader.odirect)

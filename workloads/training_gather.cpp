@@ -101,6 +101,17 @@ void TrainingRun::gather_epoch(const Phase& phase, std::uint32_t epoch_index, co
         consumed.sample_count == expected.sample_count && consumed.id_checksum == expected.id_checksum && !stopped();
     if (!epoch.samples_proved && !stopped()) samples_lost_ = true;
     measurements_.epochs.push_back(epoch);
+    if (request_.observer) tell_observer();
+}
+
+// The epoch as the final result will have it; between epochs nothing is measured.
+void TrainingRun::tell_observer() {
+    RunResult so_far;
+    measurements_.accelerator_count = plan_.placement.total;
+    measurements_.batch_size = workload_.reader.batch_size;
+    measurements_.batch_size_eval = workload_.reader.batch_size_eval;
+    metrics::aggregate(measurements_, so_far);
+    if (!so_far.epochs.empty()) request_.observer->on_epoch(so_far.epochs.back());
 }
 
 } // namespace feedbench::workloads

@@ -3,9 +3,9 @@
 #include <ctime>
 
 #include "harness/accelerator/steps_h5.hpp"
+#include "harness/cluster/error_exchange.hpp"
 #include "harness/config/load_yaml.hpp"
 #include "harness/types/units.hpp"
-#include "harness/cluster/error_exchange.hpp"
 #include "workloads/steps_gather.hpp"
 
 namespace feedbench::workloads {

@@ -66,6 +66,7 @@ class TrainingRun {
     void drop_caches(std::uint32_t epoch_index, const SetPlan& set);
     // training_gather.cpp
     void synchronise_clocks();
+    void tell_observer();
     void gather_epoch(const Phase& phase, std::uint32_t epoch_index, const EpochTally& tally);
 
     void heartbeat();

@@ -1,0 +1,90 @@
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include "generators/dataset_writer.hpp"
+#include "harness/cli/commands.hpp"
+#include "harness/config/load_yaml.hpp"
+#include "harness/dataset/plan.hpp"
+#include "harness/types/units.hpp"
+#include "reporters/progress.hpp"
+#include "storage/registry.hpp"
+
+namespace feedbench::cli {
+
+namespace {
+
+struct State {
+    WorkloadOptions options;
+    bool no_fsync = false, odirect = false;
+};
+
+Expected<std::unique_ptr<storage::Backend>> open_data(Session&, const Workload& workload, engine::Reactor& reactor,
+                                                      bool odirect) {
+    storage::BackendRequest request;
+    request.uri = config::data_location(workload);
+    for (const auto& [key, value] : workload.storage.storage_options) request.options[key] = value;
+    request.odirect = odirect;
+    request.io_engine = workload.reader.io_engine;
+    request.io_threads = workload.reader.io_threads;
+    request.reactor = &reactor;
+    return storage::make_backend(std::move(request));
+}
+
+int print_plan(Session& session, const Workload& workload) {
+    if (!session.is_first()) return 0;
+    print_effective(workload);
+    for (const Split split : {Split::train, Split::valid}) {
+        auto plan = dataset::DatasetPlan::make(workload.dataset, split);
+        if (!plan) return session.fail(plan.error());
+        if (plan->file_count() == 0) continue;
+        fmt::print("\n{}: {} files x {} samples, {} ... {}\n  disk need {} bytes ({:.3f} GB), by {} ranks\n",
+                   split == Split::train ? "train" : "valid", plan->file_count(), plan->samples_per_file(),
+                   plan->name(0), plan->name(plan->file_count() - 1), plan->total_payload_bytes(),
+                   static_cast<double>(plan->total_payload_bytes()) / 1e9, session.communicator().size());
+    }
+    return 0;
+}
+
+int generate(Session& session, State& state) {
+    auto workload = session.load(state.options);
+    if (!workload) return session.fail(workload.error());
+    if (state.options.dry_run) return print_plan(session, *workload);
+    auto reactor = session.reactor(false, workload->reader.io_engine == IoEngine::uring);
+    if (!reactor) return session.fail(reactor.error());
+    auto backend = open_data(session, *workload, **reactor, state.odirect);
+    if (!backend) return session.fail(backend.error());
+    Session::catch_signals();
+    reporters::ProgressPrinter progress(isatty(STDERR_FILENO) == 1);
+    auto report = generators::generate_dataset({&*workload, &session.communicator(), *reactor, backend->get(),
+                                                session.is_first() ? &progress : nullptr, Session::signal_flag(),
+                                                !state.no_fsync});
+    progress.finish();
+    if (!report) return session.fail(report.error());
+    if (session.is_first())
+        fmt::print("{}: {} files written, {} found finished, {:.3f} GB in {:.1f} s: {:.1f} MB/s ({:.1f} MiB/s), {:.3f} "
+                   "CPU s/GB\n",
+                   (*backend)->display_path(""), report->files_written, report->files_kept,
+                   static_cast<double>(report->bytes_written) / 1e9, report->duration_s,
+                   to_MB(static_cast<double>(report->bytes_written)) / report->duration_s,
+                   to_MiB(static_cast<double>(report->bytes_written)) / report->duration_s,
+                   report->bytes_written ? report->cpu_s / (static_cast<double>(report->bytes_written) / 1e9) : 0.0);
+    return 0;
+}
+
+} // namespace
+
+std::function<int(Session&)> add_datagen(CLI::App& command) {
+    auto state = std::make_shared<State>();
+    add_workload_options(command, state->options);
+    command.add_flag("--no-fsync", state->no_fsync, "Do not wait for stable storage before a file gets its name");
+    command.add_flag("--odirect", state->odirect, "Write past the page cache");
+    command.footer(
+        "Example: mpirun -n 4 feedbench datagen unet3d_h100 -p dataset.num_files_train=168 --data-dir /mnt/x/unet3d");
+    return [state, &command](Session& session) {
+        if (auto status = take_overrides(command, state->options); !status) return session.fail(status.error());
+        return generate(session, *state);
+    };
+}
+
+} // namespace feedbench::cli

@@ -1,0 +1,60 @@
+// The binary: one table of commands, one place where errors become exit codes.
+#include <CLI/CLI.hpp>
+#include <array>
+#include <cstdio>
+
+#include "harness/cli/commands.hpp"
+
+namespace feedbench::cli {
+
+namespace {
+
+constexpr std::array kCommands{
+    Command{"list", add_list,
+            "What this build has: workload profiles, formats, loaders, storage backends, workload kinds"},
+    Command{"show", add_show, "A workload: effective configuration, plan, sizes; nothing is run"},
+    Command{"datasize", add_datasize, "How many files the rules ask for, given accelerators and host memory"},
+    Command{"datagen", add_datagen,
+            "Generate the dataset of a workload (mpirun spreads it over ranks; can be interrupted and resumed)"},
+    Command{"adopt", add_adopt, "Take over a dataset that another tool wrote: look at it and write its manifest"},
+    Command{"run", add_run, "Run the workload and measure AU and MB/s"},
+};
+
+int run(Session& session) {
+    CLI::App app(
+        "feedbench: does this storage keep the accelerators fed?\n"
+        "Generates training datasets, emulates accelerators that think between batches, and measures accelerator "
+        "utilization (AU) and sustained MB/s.",
+        "feedbench");
+    app.set_version_flag("--version", "feedbench " FEEDBENCH_VERSION);
+    app.footer(
+        "Example: feedbench datagen unet3d_mini --data-dir /mnt/x && feedbench run unet3d_mini --data-dir /mnt/x\n"
+        "Results are MLPerf-Storage-style, not verified by MLCommons.");
+    app.require_subcommand(1);
+    std::function<int(Session&)> chosen;
+    std::array<std::function<int(Session&)>, kCommands.size()> bodies;
+    for (std::size_t i = 0; i < kCommands.size(); ++i) {
+        CLI::App* command = app.add_subcommand(std::string(kCommands[i].name), std::string(kCommands[i].summary));
+        bodies[i] = kCommands[i].add(*command);
+        command->callback([&chosen, &body = bodies[i]] { chosen = body; });
+    }
+    std::vector<std::string> arguments(session.arguments().rbegin(), session.arguments().rend() - 1);
+    try {
+        app.parse(arguments);
+    } catch (const CLI::Success& shown) { // --help, --version
+        if (session.is_first()) app.exit(shown);
+        return 0;
+    } catch (const CLI::ParseError& error) {
+        return session.fail(usage_error(std::string(error.what()) + " (feedbench --help shows what there is)"));
+    }
+    return chosen(session);
+}
+
+} // namespace
+
+} // namespace feedbench::cli
+
+int main(int argc, char** argv) {
+    feedbench::cli::Session session(&argc, &argv);
+    return feedbench::cli::run(session);
+}
