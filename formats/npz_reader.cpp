@@ -29,8 +29,8 @@ class NpzReader final : public SampleReader {
         const std::uint64_t file_bytes = request_.file_bytes;
         head_end_ = std::min(kPageBytes, file_bytes);
         tail_begin_ = std::max(head_end_, round_down(file_bytes - std::min(file_bytes, kTailBytes), kPageBytes));
-        add_stretch(0, head_end_);
-        add_stretch(tail_begin_, file_bytes);
+        add_stretch(0, head_end_, true);
+        add_stretch(tail_begin_, file_bytes, true);
         if (!request_.has_content) { // nothing will be learnt from the bytes
             const bool is_plain = request_.shape.compression == FileShape::Compression::none;
             plan_body(0, is_plain && !request_.shape.dims.empty() ? npz_array_end(request_.shape) : file_bytes);
@@ -49,7 +49,10 @@ class NpzReader final : public SampleReader {
             return std::optional<Extent>();
         }
         const Stretch& stretch = stretches_[issue_stretch_];
-        const Extent extent = piece_at(issue_position_, stretch.end, transfer_bytes);
+        // Head and tail are looked at in one piece, wherever they lie; the array comes in pieces.
+        const Extent extent = stretch.is_look && stretch.end - issue_position_ <= transfer_bytes
+                                  ? Extent{issue_position_, stretch.end - issue_position_}
+                                  : piece_at(issue_position_, stretch.end, transfer_bytes);
         issue_position_ += extent.bytes;
         if (issue_position_ == stretch.end && ++issue_stretch_ < stretches_.size())
             issue_position_ = stretches_[issue_stretch_].begin;
@@ -80,12 +83,13 @@ class NpzReader final : public SampleReader {
   private:
     struct Stretch {
         std::uint64_t begin, end;
+        bool is_look;
     };
 
-    void add_stretch(std::uint64_t begin, std::uint64_t end) {
+    void add_stretch(std::uint64_t begin, std::uint64_t end, bool is_look) {
         if (begin >= end) return;
         if (issue_stretch_ == stretches_.size()) issue_position_ = begin;
-        stretches_.push_back({begin, end});
+        stretches_.push_back({begin, end, is_look});
         known_bytes_ += end - begin;
     }
 
@@ -93,7 +97,7 @@ class NpzReader final : public SampleReader {
     void plan_body(std::uint64_t begin, std::uint64_t end) {
         region_begin_ = begin;
         region_end_ = end;
-        add_stretch(std::max(head_end_, round_down(begin, kPageBytes)), std::min(end, tail_begin_));
+        add_stretch(std::max(head_end_, round_down(begin, kPageBytes)), std::min(end, tail_begin_), false);
         is_planned_ = true;
     }
 
@@ -116,7 +120,7 @@ class NpzReader final : public SampleReader {
                                     static_cast<std::int64_t>(file_bytes - 10));
             const std::uint64_t middle_begin = std::max(head_end_, round_down(place->offset, kPageBytes));
             if (middle_begin < tail_begin_ && place->offset >= head_end_) {
-                add_stretch(middle_begin, tail_begin_);
+                add_stretch(middle_begin, tail_begin_, true);
                 return {};
             }
             return format_error(request_.path,
