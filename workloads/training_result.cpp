@@ -101,6 +101,7 @@ void gather_run(const RunRequest& request, const TrainingPlan& plan, TrainingRun
 RunResult make_result(const RunRequest& request, const TrainingPlan& plan, storage::Backend& backend,
                       const DatasetSection& dataset, RunOutcome outcome) {
     const Workload& workload = *request.workload;
+    metrics::TrainingMeasurements& m = outcome.measurements;
     RunResult result;
     result.feedbench_version = FEEDBENCH_VERSION;
     result.kind = "training";
@@ -122,6 +123,8 @@ RunResult make_result(const RunRequest& request, const TrainingPlan& plan, stora
     result.rank_count = static_cast<std::uint32_t>(request.communicator->size());
     result.epoch_count = plan.epoch_count;
     result.batch_size = workload.reader.batch_size;
+    result.batch_size_eval = workload.reader.batch_size_eval;
+    result.edition = m.edition;
     result.num_files_train = plan.train.used_file_count;
     result.num_files_eval = plan.valid ? plan.valid->used_file_count : 0;
     result.num_samples_per_file = plan.train.samples_per_file;
@@ -133,7 +136,6 @@ RunResult make_result(const RunRequest& request, const TrainingPlan& plan, stora
     result.config = workload.values;
     result.findings = std::move(outcome.findings);
 
-    metrics::TrainingMeasurements& m = outcome.measurements;
     m.accelerator_count = plan.placement.total;
     m.batch_size = workload.reader.batch_size;
     m.batch_size_eval = workload.reader.batch_size_eval;

@@ -58,6 +58,7 @@ TrainingRun::TrainingRun(const RunRequest& request, const TrainingPlan& plan, st
     shared_.log = &log_;
     shared_.counters = &counters_;
     shared_.seed = request.run_seed;
+    measurements_.run_start_ns = start_ns_;
     steps_total_ = plan.steps_per_epoch * plan.epoch_count;
     if (workload_.train.total_training_steps > 0)
         steps_total_ =
@@ -85,7 +86,11 @@ Task<void> TrainingRun::run() {
     if (plan_.valid) valid = make_phase(*plan_.valid, true);
     for (std::uint32_t epoch = 0; epoch < plan_.epoch_count && !stopped() && steps_done_ < steps_total_; ++epoch) {
         co_await run_epoch(train, epoch);
-        const bool evaluate = valid && (epoch + 1) % std::max(1u, workload_.evaluation.epochs_between_evals) == 0;
+        if (!valid) continue;
+        // DLIO: after epochs a, a + b, a + 2b, ... counted from 1.
+        const std::uint32_t ended = epoch + 1, first = std::max(1u, workload_.evaluation.eval_after_epoch);
+        const bool evaluate =
+            ended >= first && (ended - first) % std::max(1u, workload_.evaluation.epochs_between_evals) == 0;
         if (evaluate && !stopped()) co_await run_epoch(*valid, epoch);
     }
     current_ = nullptr;

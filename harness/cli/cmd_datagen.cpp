@@ -55,7 +55,7 @@ int generate(Session& session, State& state) {
     auto backend = open_data(session, *workload, **reactor, state.odirect);
     if (!backend) return session.fail(backend.error());
     Session::catch_signals();
-    reporters::ProgressPrinter progress(isatty(STDERR_FILENO) == 1);
+    reporters::ProgressPrinter progress(session.on_terminal(STDERR_FILENO));
     auto report = generators::generate_dataset({&*workload, &session.communicator(), *reactor, backend->get(),
                                                 session.is_first() ? &progress : nullptr, Session::signal_flag(),
                                                 !state.no_fsync});

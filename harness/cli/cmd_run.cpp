@@ -123,7 +123,7 @@ class RunCommand {
                 request_.run_id = folder_->run_id();
                 status = folder_->write_text("config.yaml", config::effective_yaml(workload_));
                 warn_of_shared_filesystem(workload_, *folder_, head_);
-                watcher_.emplace(isatty(STDERR_FILENO) == 1, *folder_, head_);
+                watcher_.emplace(session_.on_terminal(STDERR_FILENO), *folder_, head_);
                 request_.observer = &*watcher_;
                 if (!state_.no_steps) steps = (folder_->path() / "steps.h5").string();
                 announce();
@@ -164,13 +164,14 @@ class RunCommand {
         result.start_time = head_.start_time;
         result.end_time = iso_time_now();
         result.run_id = head_.run_id;
+        result.results_folder = folder_->final_path().string();
         result.findings.insert(result.findings.begin(), head_.findings.begin(), head_.findings.end());
         watcher_->on_message("run " + result.status);
         watcher_->finish();
         watcher_.reset();
         const Status written = folder_->finish(result);
-        fmt::print("{}", reporters::find_reporter("console")->render(result, {isatty(STDOUT_FILENO) == 1, 100}));
-        fmt::print("results: {}\n", folder_->path().string());
+        fmt::print("{}",
+                   reporters::find_reporter("console")->render(result, {session_.on_terminal(STDOUT_FILENO), 100}));
         if (!written) return session_.fail(written.error());
         if (result.status == "interrupted") {
             fmt::print(stderr, "feedbench: interrupted; the partial result is marked so\n");

@@ -18,6 +18,7 @@ class ResultsFolder {
     static Expected<ResultsFolder> create(const std::string& root, RunResult& result);
 
     const std::filesystem::path& path() const { return path_; } // .partial until finish()
+    const std::filesystem::path& final_path() const { return final_path_; }
     const std::string& run_id() const { return run_id_; }
     Status write_partial(const RunResult& result) const;
     Status write_text(const std::string& name, const std::string& text) const;

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <sstream>
@@ -46,6 +47,11 @@ std::string Session::command_line() const {
     std::string text;
     for (const std::string& argument : arguments_) text += (text.empty() ? "" : " ") + argument;
     return text;
+}
+
+bool Session::on_terminal(int fd) const {
+    return isatty(fd) == 1 &&
+           !cluster::launched_by_mpi([](const char* name) -> const char* { return std::getenv(name); });
 }
 
 Expected<Workload> Session::load(const WorkloadOptions& options) {

@@ -37,6 +37,8 @@ class Session {
     bool is_first() const { return communicator_->rank() == 0; }
     const std::vector<std::string>& arguments() const { return arguments_; }
     std::string command_line() const;
+    // A person looks at this stream. Under mpirun it is a pseudo-terminal whatever stands behind it: no.
+    bool on_terminal(int fd) const;
 
     // Rank 0 reads the file, all ranks get its text: nothing but the binary needs to be on the other hosts.
     Expected<Workload> load(const WorkloadOptions& options);
