@@ -1,0 +1,12 @@
+# npz, npy and TFRecord against other people's readers and writers: Debian's python3-numpy, and @roboflow/tfrecords (npm, pinned).
+find_program(FEEDBENCH_SYSTEM_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH REQUIRED)
+add_executable(interop_format_files ${CMAKE_CURRENT_LIST_DIR}/format_files.cpp)
+target_link_libraries(interop_format_files PRIVATE feedbench_flags fb_formats fb_generators ZLIB::ZLIB)
+add_test(NAME interop_formats_numpy
+         COMMAND ${FEEDBENCH_SYSTEM_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/formats_numpy.py $<TARGET_FILE:interop_format_files>
+                 ${CMAKE_BINARY_DIR}/formats_interop_numpy)
+find_program(FEEDBENCH_NODE node REQUIRED)
+add_test(NAME interop_formats_tfrecords
+         COMMAND ${FEEDBENCH_NODE} ${CMAKE_CURRENT_LIST_DIR}/formats_tfrecords.mjs $<TARGET_FILE:interop_format_files>
+                 ${CMAKE_BINARY_DIR}/formats_interop_tfrecords)
+set_tests_properties(interop_formats_numpy interop_formats_tfrecords PROPERTIES LABELS interop TIMEOUT 300)
