@@ -1,8 +1,8 @@
 // An emulated accelerator: asks for a batch, waits, thinks, meets the others at the step barrier, and writes down when.
 //
-// Thread: reactor thread. Owner: the workload. Units: ns. Errors: a failed batch stops the run: the error is kept in the shared
-// FirstError, and every accelerator of every rank leaves the block with the agreed stop.
-// Source: DESIGN sections 1, 4 and 8 (times of a step).
+// Thread: reactor thread. Owner: the workload. Units: ns. Errors: a failed batch stops the run: the error is kept in
+// the shared FirstError, and every accelerator of every rank leaves the block with the agreed stop. Source: DESIGN
+// sections 1, 4 and 8 (times of a step).
 #pragma once
 
 #include <memory>
@@ -42,7 +42,8 @@ struct Consumed {
 
 class Accelerator {
   public:
-    Accelerator(Shared& shared, std::uint32_t global_index, std::uint32_t local_index, std::unique_ptr<loader::Loader> loader);
+    Accelerator(Shared& shared, std::uint32_t global_index, std::uint32_t local_index,
+                std::unique_ptr<loader::Loader> loader);
 
     loader::Loader& loader() { return *loader_; }
     std::uint32_t global_index() const { return global_index_; }

@@ -37,7 +37,8 @@ StepLog::~StepLog() {
     if (spool_fd_ >= 0) ::close(spool_fd_);
 }
 
-void StepLog::begin_block(std::span<const std::uint32_t> accelerators, std::uint16_t epoch_index, std::uint16_t block_index) {
+void StepLog::begin_block(std::span<const std::uint32_t> accelerators, std::uint16_t epoch_index,
+                          std::uint16_t block_index) {
     block_start_ = totals_.size();
     for (const std::uint32_t accelerator : accelerators) {
         metrics::BlockTotals totals;

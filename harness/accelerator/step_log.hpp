@@ -1,8 +1,9 @@
-// Where step records go: added to their block's totals at once, and spooled to an unnamed file, never collected in memory.
+// Where step records go: added to their block's totals at once, and spooled to an unnamed file, never collected in
+// memory.
 //
 // Thread: reactor thread. Owner: the workload, one a rank. Units: ns, bytes.
-// Errors: a spool that cannot be written (temporary folder full) is kept and reported by status(); the totals stay right.
-// Source: DESIGN section 8; memory: O(accelerators of this rank) plus one buffer.
+// Errors: a spool that cannot be written (temporary folder full) is kept and reported by status(); the totals stay
+// right. Source: DESIGN section 8; memory: O(accelerators of this rank) plus one buffer.
 #pragma once
 
 #include <cstdint>
