@@ -33,8 +33,9 @@ class OnDiskWhereNeeded {
     std::optional<FileOnDisk> file_;
 };
 
+// Reads all samples one by one.
 Status read_all(const Format& format, const FileShape& shape, const Bytes& file, Check check, ReadBack& result,
-                ReadOptions options = {
+                ReadOptions options = {}) {
     const OnDiskWhereNeeded disk(format, file);
     formats::ReadRequest request = request_for(file, shape, check);
     request.local_path = disk.path();
@@ -42,7 +43,7 @@ Status read_all(const Format& format, const FileShape& shape, const Bytes& file,
 }
 
 Status stream_all(const Format& format, const FileShape& shape, const Bytes& file, Check check, ReadBack& result,
-                  ReadOptions options = {
+                  ReadOptions options = {}) {
     const OnDiskWhereNeeded disk(format, file);
     formats::ReadRequest request = request_for(file, shape, check);
     request.local_path = disk.path();
