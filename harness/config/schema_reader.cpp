@@ -8,18 +8,6 @@ namespace {
 using W = Workload;
 using R = ReaderSection;
 
-constexpr Binding kPrefetch = {.set =
-                                   [](Workload& w, const Value& v) {
-                                       w.reader.prefetch_size = static_cast<std::uint32_t>(v.integer);
-                                       w.reader.prefetch_is_set = true;
-                                   },
-                               .get =
-                                   [](const Workload& w) {
-                                       if (!w.reader.prefetch_is_set) return std::string("null");
-                                       return yaml_text(std::int64_t{w.reader.prefetch_size});
-                                   },
-                               .max = largest<std::uint32_t>()};
-
 constexpr std::string_view kShuffles = "off|seed|random";
 Shuffle shuffle_of(const Value& v) {
     return v.text == "seed" ? Shuffle::seed : v.text == "random" ? Shuffle::random : Shuffle::off;
@@ -66,8 +54,8 @@ std::vector<Key> reader_rows() {
         without_effect(integer("reader.computation_threads", "threads", "1", at_least(0),
                                field<&W::reader, &R::computation_threads>, "Threads that decode samples."),
                        "decoding is not emulated"),
-        nullable(integer("reader.prefetch_size", "batches", "", at_least(0), kPrefetch,
-                         "Batches that are read ahead; not set: as the framework does by default (2 a worker).")),
+        integer("reader.prefetch_size", "batches", "2", at_least(0), field<&W::reader, &R::prefetch_size>,
+                "Batches that are read ahead. 0: pytorch takes its own default of 2 a worker, others read when asked."),
         nullable(integer("reader.transfer_size", "bytes", "262144", at_least(1), field<&W::reader, &R::transfer_size>,
                          "Largest piece that is read at a time.")),
         choice("reader.file_shuffle", kShuffles, "off", kFileShuffle,

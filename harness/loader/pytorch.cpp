@@ -38,17 +38,13 @@ class PytorchLoader final : public Loader {
     }
 
     Task<Batch> next() override {
-        assert(taken_ < step_count_);
-        if (workers_ == 0) co_return co_await read_batch(taken_++);
-        std::optional<Batch>& slot = slots_[taken_ % window_];
-        while (!slot && !stopped_) co_await batch_ready_.wait();
-        if (!slot) {
-            Batch none;
-            none.error = stopped_;
-            co_return none;
-        }
-        Batch batch = std::move(*slot);
-        slot.reset();
+        assert(stopped_ || taken_ < step_count_);
+        if (workers_ == 0) co_return stopped_ ? refused() : keep_error(co_await read_batch(taken_++));
+        std::optional<Batch>* slot = &slots_[taken_ % window_];
+        while (!*slot && !stopped_) co_await batch_ready_.wait();
+        if (!*slot) co_return refused();
+        Batch batch = keep_error(std::move(**slot));
+        slot->reset();
         ++taken_;
         // The batch that has just come into the window belongs to one worker.
         window_moved_[(taken_ - 1 + window_) % workers_]->notify();
@@ -70,6 +66,17 @@ class PytorchLoader final : public Loader {
     }
 
   private:
+    Batch refused() const {
+        Batch none;
+        none.error = stopped_;
+        return none;
+    }
+    // The first error ends the loader: whoever asks again hears it again.
+    Batch keep_error(Batch batch) {
+        if (batch.error && !stopped_) stop(*batch.error);
+        return batch;
+    }
+
     Task<void> work(std::uint32_t worker) {
         for (std::uint64_t step = worker; step < step_count_; step += workers_) {
             while (step >= taken_ + window_ && !stopping_) co_await window_moved_[worker]->wait();
@@ -91,6 +98,7 @@ class PytorchLoader final : public Loader {
                 break;
             }
         }
+        if (stopping_ && !batch.error) batch.error = stopped_; // what a stop cut short is not a batch
         batch.ready_ns = context_.reactor->now_ns();
         co_return batch;
     }

@@ -18,10 +18,9 @@ Task<Expected<std::unique_ptr<formats::SampleReader>>> open_reader(const LoaderC
     co_return std::move(*answer);
 }
 
-// Reads what the reader wants, one extent after another, while it cannot or may not tell more.
-Task<Status> read_in_order(const LoaderContext& context, FileReading& file, formats::SampleReader& reader,
-                           bool to_the_end) {
-    while (to_the_end || reader.must_consume_first()) {
+// Reads what the reader wants, one extent after another.
+Task<Status> read_in_order(const LoaderContext& context, FileReading& file, formats::SampleReader& reader) {
+    for (;;) {
         auto extent = reader.next(context.reader->transfer_size);
         if (!extent) co_return extent.error();
         if (!*extent) break;
@@ -53,8 +52,17 @@ struct Lanes {
 };
 
 Task<void> run_lane(Lanes& lanes) {
-    while (!lanes.error) {
+    // The reader cannot tell more before all that it gave has been consumed.
+    const auto must_wait = [&lanes] {
+        return lanes.reader.must_consume_first() && lanes.turn != lanes.given && !lanes.error;
+    };
+    for (;;) {
+        while (must_wait()) co_await lanes.turn_changed.wait();
         if (!lanes.depth.try_acquire()) co_await lanes.depth.acquire();
+        if (must_wait()) { // another lane asked meanwhile
+            lanes.depth.release();
+            continue;
+        }
         if (lanes.error) {
             lanes.depth.release();
             break;
@@ -100,8 +108,7 @@ Task<Status> read_open_file(const LoaderContext& context, FileReading& file, Sam
     auto reader = co_await open_reader(context, file);
     if (!reader) co_return reader.error();
     if (auto status = (*reader)->begin(sample.sample_index); !status) co_return status;
-    auto status = co_await read_in_order(context, file, **reader, depth == nullptr);
-    if (!status || depth == nullptr) co_return status;
+    if (depth == nullptr) co_return co_await read_in_order(context, file, **reader);
     const std::uint64_t pieces = file.file_bytes() / context.reader->transfer_size + 1;
     co_return co_await run_lanes(context, file, **reader, *depth,
                                  static_cast<std::uint32_t>(std::min<std::uint64_t>(lanes, pieces)));

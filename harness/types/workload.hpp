@@ -74,8 +74,7 @@ struct ReaderSection {
     std::string data_loader = "pytorch"; // pytorch | tensorflow | native; default follows framework
     std::uint32_t batch_size = 1, batch_size_eval = 1;
     std::uint32_t read_threads = 1, computation_threads = 1;
-    std::uint32_t prefetch_size = 0; // 0: factor of 2 as in DLIO
-    bool prefetch_is_set = false;    // true: 0 was asked for and means 0 (no prefetch beyond what workers hold)
+    std::uint32_t prefetch_size = 2; // DLIO's default; 0: pytorch takes its own factor of 2, others read when asked
     std::uint64_t transfer_size = 262144;
     std::uint32_t queue_depth = 32; // ours: native loader
     Shuffle file_shuffle = Shuffle::off, sample_shuffle = Shuffle::off;

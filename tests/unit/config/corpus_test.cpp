@@ -63,7 +63,7 @@ TEST_CASE("unet3d of edition 2.0") {
         CHECK(w.reader.read_threads == 4);
         CHECK(w.reader.file_shuffle == Shuffle::seed);
         CHECK(w.reader.sample_shuffle == Shuffle::seed);
-        CHECK_FALSE(w.reader.prefetch_is_set);
+        CHECK(w.reader.prefetch_size == 2);
         CHECK(w.reader.transfer_size == 262144);
         CHECK(w.train.epochs == 5);
         CHECK(w.train.computation_time == TimeDistribution{.mean_s = think_s});

@@ -156,7 +156,7 @@ TEST_CASE("overrides in every spelling, the last one decides") {
           "model:bandwidth=1e9,latency=1e-3");
     CHECK(good(kBase, {.params = {"dataset.data_folder='/a b/'"}}).dataset.data_folder == "/a b");
     CHECK(good(kBase, {.params = {"dataset.record_dims=[4, 5]"}}).dataset.record_length_bytes == 20);
-    CHECK(good(kBase, {.params = {"reader.prefetch_size=0"}}).reader.prefetch_is_set);
+    CHECK(good(kBase, {.params = {"reader.prefetch_size=0"}}).reader.prefetch_size == 0);
     CHECK(good(kBase, {.params = {"reader.odirect=yes"}}).reader.odirect);
     CHECK(good(kBase + "reader:\n  file_shuffle: false\n").reader.file_shuffle == Shuffle::off);
     CHECK(bad(kBase, {.params = {"train.epochs"}}) == "-p train.epochs: expected section.key=value");
