@@ -8,6 +8,7 @@
 #include <cstring>
 #include <fstream>
 #include <sstream>
+#include <thread>
 #include <unistd.h>
 
 #include "harness/cluster/error_exchange.hpp"
@@ -86,9 +87,16 @@ Expected<engine::Reactor*> Session::reactor(bool virtual_clock, bool need_uring)
         return reactor_.get();
     }
     clock_ = virtual_clock ? engine::make_virtual_clock() : engine::make_real_clock();
-    auto made = engine::Reactor::make(*clock_, {.use_uring = !virtual_clock});
+    engine::Reactor::Options options;
+    options.use_uring = !virtual_clock;
+    const auto ranks = communicator_->hosts()[static_cast<std::size_t>(communicator_->host_index())].ranks.size();
+    if (ranks > std::thread::hardware_concurrency()) options.spin_most_ns = 60'000;
+    auto made = engine::Reactor::make(*clock_, options);
     // Nobody asked for the ring by name: the loop can sleep without one. Asked for, its absence is an error.
-    if (!made && !need_uring) made = engine::Reactor::make(*clock_, {.use_uring = false});
+    if (!made && !need_uring) {
+        options.use_uring = false;
+        made = engine::Reactor::make(*clock_, options);
+    }
     if (auto status = cluster::agree(*communicator_, made ? Status{} : Status(made.error())); !status)
         return status.error();
     reactor_ = std::move(*made);

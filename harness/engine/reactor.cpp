@@ -32,10 +32,12 @@ Expected<std::unique_ptr<Reactor>> Reactor::make(Clock& clock, Options options) 
         if (!made) return made.error();
         ring = std::move(*made);
     }
-    return std::unique_ptr<Reactor>(new Reactor(clock, std::move(ring)));
+    return std::unique_ptr<Reactor>(new Reactor(clock, std::move(ring), options.spin_most_ns));
 }
 
-Reactor::Reactor(Clock& clock, std::unique_ptr<Uring> uring) : clock_(clock), uring_(std::move(uring)) {
+Reactor::Reactor(Clock& clock, std::unique_ptr<Uring> uring, std::uint64_t spin_most_ns)
+    : clock_(clock), uring_(std::move(uring)), spin_window_ns_(std::min(clock.spin_window_ns(), spin_most_ns)),
+      spin_most_ns_(spin_most_ns) {
     if (uring_) sources_.push_back(uring_.get());
     last_reap_end_ns_ = now_ns();
 }
@@ -244,8 +246,8 @@ Status Reactor::sleep_until_event() {
     const std::uint64_t now = now_ns();
     if (deadline <= now || longest == 0) return {};
     // A sleep ends late by up to the spin window. Where that matters for this timer, sleep less and spin the rest.
-    if (timer_is_next && late_allowed < clock_.spin_window_ns()) {
-        const std::uint64_t window = clock_.spin_window_ns();
+    if (timer_is_next && late_allowed < spin_window_ns_) {
+        const std::uint64_t window = spin_window_ns_;
         if (deadline - now <= window) return {};
         deadline -= window;
     }
@@ -256,8 +258,20 @@ Status Reactor::sleep_until_event() {
         uring_->wait(deadline);
     else
         clock_.wait_until(std::min(deadline, now + 200'000)); // without a ring nothing can wake us: short naps
-    last_reap_end_ns_ = now_ns(); // asleep is not busy: what completed meanwhile lay no longer than the wake-up took
+    const std::uint64_t woken = now_ns();
+    if (woken > deadline) learn_wake_error(woken - deadline);
+    last_reap_end_ns_ = woken; // asleep is not busy: what completed meanwhile lay no longer than the wake-up took
     return {};
+}
+
+// The clock measured the machine when it was started; it may be busier now. A wake-up that came later than the window
+// widens it at once, good ones narrow it slowly.
+void Reactor::learn_wake_error(std::uint64_t late_ns) {
+    constexpr std::uint64_t kLeastNs = 10'000;
+    if (late_ns > spin_window_ns_)
+        spin_window_ns_ = std::min(late_ns + late_ns / 4, spin_most_ns_);
+    else
+        spin_window_ns_ = std::max(kLeastNs, spin_window_ns_ - spin_window_ns_ / 256);
 }
 
 Status Reactor::run(Task<void> task) {

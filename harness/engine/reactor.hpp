@@ -39,6 +39,9 @@ class Reactor final : public CompletionSink {
     struct Options {
         bool use_uring = true; // real clock only
         unsigned ring_entries = 256;
+        // The longest spin towards one deadline. Ranks that share processors must spin less: they take them from each
+        // other.
+        std::uint64_t spin_most_ns = 150'000;
     };
     static Expected<std::unique_ptr<Reactor>> make(Clock& clock, Options options);
     ~Reactor();
@@ -177,7 +180,7 @@ class Reactor final : public CompletionSink {
         std::size_t head_ = 0, count_ = 0;
     };
 
-    Reactor(Clock& clock, std::unique_ptr<Uring> uring);
+    Reactor(Clock& clock, std::unique_ptr<Uring> uring, std::uint64_t spin_most_ns);
     bool submit_now(IoTarget& target, IoOp& op); // true: done already
     void link(IoOp& op);
     void unlink(IoOp& op);
@@ -185,6 +188,7 @@ class Reactor final : public CompletionSink {
     bool fire_due_timers();
     bool poll_sources();
     Status sleep_until_event();
+    void learn_wake_error(std::uint64_t late_ns);
     void beat_if_due();
 
     struct Busy {
@@ -204,6 +208,7 @@ class Reactor final : public CompletionSink {
     IoOp* pending_ = nullptr; // doubly linked through IoOp::pending_next/pending_previous
     std::uint32_t in_flight_ = 0;
     std::uint64_t completion_count_ = 0, last_reap_end_ns_ = 0, busy_before_reap_ns_ = 0;
+    std::uint64_t spin_window_ns_, spin_most_ns_;
     std::uint64_t heartbeat_interval_ns_ = 0, next_heartbeat_ns_ = kNever;
     std::function<void()> heartbeat_;
 
