@@ -143,8 +143,8 @@ Task<void> wait_for_ever(Rig& rig) {
 }
 
 TEST_CASE("fault: under the virtual clock a stall is a deadlock that is reported at once") {
-    auto* rig = new Rig(request("fault:stall=1;inner=null:"), 64, true);
-    // The frame of a stalled operation must not be destroyed (STYLE section 3): so the rig is never freed.
+    // What a stalled operation points to must stay (STYLE section 3), so the rig lives until the end of the process.
+    static Rig* const rig = new Rig(request("fault:stall=1;inner=null:"), 64, true);
     const Status status = rig->reactor->run(wait_for_ever(*rig));
     REQUIRE_FALSE(status);
     CHECK(status.error().message.find("deadlock") != std::string::npos);
