@@ -39,14 +39,16 @@ void merge_slices(std::vector<Slice>& into, const std::vector<Slice>& from);
 // Notices when nothing completes for too long, and says what is outstanding.
 class Watchdog {
   public:
-    Watchdog(const engine::Reactor& reactor, std::uint64_t timeout_ns) : reactor_(reactor), timeout_ns_(timeout_ns) {}
+    Watchdog(const engine::Reactor& reactor, std::uint64_t timeout_ns)
+        : reactor_(reactor), timeout_ns_(timeout_ns), last_count_(reactor.completion_count()),
+          since_ns_(reactor.now_ns()) {}
     // Empty while all is well; else what has been outstanding since when, one line an operation, a few at most.
     std::string check(std::uint64_t now_ns);
 
   private:
     const engine::Reactor& reactor_;
     std::uint64_t timeout_ns_;
-    std::uint64_t last_count_ = 0, since_ns_ = 0;
+    std::uint64_t last_count_, since_ns_; // completions, and when the last of them was noticed
 };
 
 } // namespace feedbench::workloads
