@@ -1,31 +1,19 @@
 #!/usr/bin/env bash
 # Speed, as ratios to a yardstick that is measured in the same run on the same machine; exit 1 where a bound is missed.
 #
-#   scripts/bench.sh [PART...]      parts: barrier (more below); default: all
+#   scripts/bench.sh [PART...]      parts: one a file of scripts/bench.d/; default: all
+#   BENCH_DISK=DIR (default build/bench) is the folder whose disk is measured, BENCH_RAM=DIR (default /dev/shm/feedbench-bench) the RAM disk's.
 . "$(dirname "$0")/lib.sh"
 . "$ROOT/scripts/bench_lib.sh"
-case ${1:-} in -h | --help) sed -n '2,4s/^# \{0,1\}//p' "$0"; exit 0 ;; esac
+case ${1:-} in -h | --help) sed -n '2,5s/^# \{0,1\}//p' "$0"; exit 0 ;; esac
 need_packages build bench || exit 1
 build release feedbench bench_tools || exit 1
 BIN=$ROOT/build/release
+BENCH_DISK=${BENCH_DISK:-$ROOT/build/bench} BENCH_RAM=${BENCH_RAM:-/dev/shm/feedbench-bench}
+mkdir -p "$BENCH_DISK" "$BENCH_RAM"
+trap 'rm -rf "$BENCH_RAM"' EXIT
 
-# The step barrier alone: ranks on too few cores against the best that exact sleep and MPI_Barrier do.
-part_barrier() {
-  settle
-  local try ours bare best=0 ours_best=0 bare_best=0
-  # The best of three, alternating: what else runs on the machine can only lower either.
-  for try in 1 2 3; do
-    bare=$("${MPIRUN[@]}" -n 8 "$BIN/bench_mpi_sleep_barrier" 375 2000 | json - 'd["utilization_percentage"]')
-    ours=$("${MPIRUN[@]}" -n 8 "$BIN/bench_step_barrier" 375 2000 | json - 'd["utilization_percentage"]')
-    bare_best=$(calc "max($bare_best,$bare)") ours_best=$(calc "max($ours_best,$ours)")
-  done
-  ratio "step barrier, 8 ranks, think 0.375 ms" "$ours_best" "$bare_best" "% of time thinking" ge 0.95
-  for try in 1 2 3; do
-    ours=$("${MPIRUN[@]}" -n 2 "$BIN/bench_step_barrier" 375 2000 4 | json - 'd["utilization_percentage"]')
-    best=$(calc "max($best,$ours)")
-  done
-  bound "step barrier, 2 ranks x 4, think 0.375 ms" "$best" "% of time thinking" ge 92
-}
+for file in "$ROOT"/scripts/bench.d/*.sh; do . "$file"; done
 
 parts=("$@")
 [ ${#parts[@]} -gt 0 ] || mapfile -t parts < <(declare -F | sed -n 's/^declare -f part_//p')

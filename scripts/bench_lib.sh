@@ -49,3 +49,23 @@ wall = max(j[side]["runtime"] for j in jobs) / 1000
 cpu = sum((j["usr_cpu"] + j["sys_cpu"]) / 100 * j["job_runtime"] / 1000 for j in jobs)
 print(json.dumps({"MB_per_second": total / 1e6 / wall, "cpu_s_per_GB": cpu / (total / 1e9), "bytes": total, "wall_s": wall}))' "$rw"
 }
+
+# run_result COMMAND... : a feedbench run into a folder of its own; prints the path of its result.json
+run_result() {
+  local folder; folder=$(mktemp -d "$BENCH_RAM/results.XXXXXX")
+  "$@" --results-dir "$folder" >"$folder/out.txt" 2>&1 || { tail -n 5 "$folder/out.txt" >&2; return 1; }
+  find "$folder" -name result.json | head -n 1
+}
+# metric RESULT KEY : a row of the whole run
+metric() { json "$1" "next(m['value'] for m in d['metrics'] if m['key'] == '$2')"; }
+# dataset FOLDER WORKLOAD OPTION... : generated once; says its speed only when it was made now
+dataset() {
+  local folder=$1; shift
+  quietly "$ROOT/build/log/bench-datagen.txt" "$BIN/feedbench" datagen "$@" --data-dir "$folder" --no-fsync
+}
+# best_of N MAX|MIN COMMAND... : the machine's other work can only make a figure worse
+best_of() {
+  local count=$1 pick=$2 values=() i; shift 2
+  for i in $(seq "$count"); do values+=("$("$@")") || return 1; done
+  calc "$pick($(IFS=,; echo "${values[*]}"),$([ "$pick" = max ] && echo 0 || echo 1e300))"
+}
