@@ -10,14 +10,18 @@ namespace feedbench::generators {
 
 namespace {
 
-// All folders that the files of a plan lie in: file i lies in folder i mod n, so the first n files name them all.
+// All folders that the files of a plan lie in: file i lies in folder i mod n, so the first n files name them all. What
+// a killed datagen left half-written there is removed: its name would never be taken again.
 Status make_folders(storage::Backend& backend, const dataset::DatasetPlan& plan, std::uint32_t subfolders,
-                    bool side_files) {
+                    bool side_files, bool was_killed) {
     const std::uint64_t named = std::min<std::uint64_t>(plan.file_count(), std::max(1u, subfolders));
     for (std::uint64_t i = 0; i < named; ++i) {
         for (const std::string& name : {plan.name(i), side_files ? plan.side_name(i) : std::string()}) {
             if (name.empty()) continue;
-            if (auto made = backend.make_directories(name.substr(0, name.rfind('/'))); !made) return made;
+            const std::string folder = name.substr(0, name.rfind('/'));
+            if (auto made = backend.make_directories(folder); !made) return made;
+            if (!was_killed) continue;
+            if (auto removed = backend.remove_leftovers(folder); !removed) return removed;
         }
     }
     return {};
@@ -28,6 +32,7 @@ Expected<PreparedFolder> prepare(const DatasetRequest& request, const formats::F
     const DatasetSection& section = request.workload->dataset;
     storage::Backend& backend = *request.backend;
     PreparedFolder prepared;
+    bool was_killed = false;
     if (auto made = backend.make_directories(""); !made) return made.error();
     if (backend.stat(std::string(dataset::kManifestName))) {
         auto found = dataset::read_manifest(backend);
@@ -42,7 +47,10 @@ Expected<PreparedFolder> prepare(const DatasetRequest& request, const formats::F
                                 backend.display_path(""));
         }
         prepared.resume = true;
+        was_killed = found->state != dataset::Manifest::State::complete;
     }
+    // The manifest itself may be the half-written file.
+    if (auto removed = backend.remove_leftovers(""); !removed) return removed.error();
     if (!prepared.resume)
         if (auto facts = backend.facts(""); facts && facts->free_bytes < payload_bytes)
             return storage_error("datagen", backend.display_path(""), ENOSPC,
@@ -51,7 +59,7 @@ Expected<PreparedFolder> prepare(const DatasetRequest& request, const formats::F
     const std::uint32_t subfolders[] = {section.num_subfolders_train, section.num_subfolders_eval};
     for (std::size_t i = 0; i < plans.size(); ++i)
         if (plans[i].file_count() > 0)
-            if (auto made = make_folders(backend, plans[i], subfolders[i], format.has_side_file()); !made)
+            if (auto made = make_folders(backend, plans[i], subfolders[i], format.has_side_file(), was_killed); !made)
                 return made.error();
     prepared.manifest.dataset = section;
     prepared.manifest.content_version = kContentVersion;

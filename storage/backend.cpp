@@ -17,6 +17,7 @@ Status Backend::list(const std::string& path, const std::function<bool(std::stri
 }
 Status Backend::make_directories(const std::string& path) { return not_offered(*this, "mkdir", path); }
 Status Backend::remove(const std::string& path) { return not_offered(*this, "remove", path); }
+Status Backend::remove_leftovers(const std::string&) { return {}; }
 Status Backend::write_file(const std::string& path, std::span<const std::byte>) {
     return not_offered(*this, "write", path);
 }

@@ -82,6 +82,9 @@ class Backend : public engine::IoTarget {
     virtual Status list(const std::string& path, const std::function<bool(std::string_view, bool)>& each);
     virtual Status make_directories(const std::string& path);
     virtual Status remove(const std::string& path);
+    // Removes what writers that were killed have left half-written directly in `path` (list does not show it). Only
+    // when nobody writes there. By default nothing: most storage keeps no such thing.
+    virtual Status remove_leftovers(const std::string& path);
     virtual Status write_file(const std::string& path,
                               std::span<const std::byte> content); // small files, committed atomically
     virtual Expected<std::string> read_file(const std::string& path, std::uint64_t limit_bytes);

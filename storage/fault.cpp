@@ -47,6 +47,7 @@ class FaultBackend final : public Backend, engine::EventSource {
     }
     Status make_directories(const std::string& path) override { return inner_->make_directories(path); }
     Status remove(const std::string& path) override { return inner_->remove(path); }
+    Status remove_leftovers(const std::string& path) override { return inner_->remove_leftovers(path); }
     Status write_file(const std::string& path, std::span<const std::byte> content) override {
         return inner_->write_file(path, content);
     }

@@ -69,6 +69,7 @@ class PosixBackend : public Backend {
     Status list(const std::string& path, const std::function<bool(std::string_view, bool)>& each) override;
     Status make_directories(const std::string& path) override;
     Status remove(const std::string& path) override;
+    Status remove_leftovers(const std::string& path) override;
     Status write_file(const std::string& path, std::span<const std::byte> content) override;
     Expected<std::string> read_file(const std::string& path, std::uint64_t limit_bytes) override;
     Expected<FilesystemFacts> facts(const std::string& path) override;

@@ -101,6 +101,23 @@ Status PosixBackend::remove(const std::string& path) {
     return storage_error("remove", full, error);
 }
 
+Status PosixBackend::remove_leftovers(const std::string& path) {
+    const std::string folder = display_path(path);
+    DIR* stream = ::opendir(folder.c_str());
+    if (!stream) return errno == ENOENT ? Status{} : storage_error("list", folder, errno);
+    const std::unique_ptr<DIR, int (*)(DIR*)> owner(stream, ::closedir);
+    for (;;) {
+        errno = 0;
+        const dirent* entry = ::readdir(stream);
+        if (!entry) break;
+        if (!is_temporary_name(entry->d_name)) continue;
+        if (::unlinkat(::dirfd(stream), entry->d_name, 0) != 0 && errno != ENOENT)
+            return storage_error("remove", folder + "/" + entry->d_name, errno);
+    }
+    if (errno != 0) return storage_error("list", folder, errno);
+    return {};
+}
+
 Status PosixBackend::write_file(const std::string& path, std::span<const std::byte> content) {
     const std::string full = display_path(path), temporary = temporary_beside(full);
     const auto failed = [&](const char* operation) {

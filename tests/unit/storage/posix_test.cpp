@@ -2,6 +2,8 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
+#include <fstream>
+
 #include "storage/posix_base.hpp"
 #include "tests/support/backend_rig.hpp"
 
@@ -181,6 +183,20 @@ TEST_CASE("posix: temporary names") {
     CHECK_FALSE(storage::is_temporary_name("img_1.npz"));
     CHECK_FALSE(storage::is_temporary_name(".hidden.tmp"));
     CHECK(storage::temporary_beside(std::string(255, 'n')).size() <= 255);
+}
+
+TEST_CASE("posix: what killed writers left half-written is removed by its name alone, everything else stays (C8)") {
+    const TemporaryFolder folder;
+    Rig rig(request(folder.path));
+    const auto put = [&](const std::string& name) { std::ofstream(folder.path + "/" + name) << "half"; };
+    for (const char* name : {".img_1.npz.feedbench-123-4.tmp", "img_1.npz", ".hidden.tmp", "x.feedbench-1-1.tmp"})
+        put(name);
+    REQUIRE(rig.backend->remove_leftovers(""));
+    const auto left = files_below(folder.path);
+    REQUIRE(left.size() == 3);
+    for (const auto& name : left) CHECK(name.find("123-4") == std::string::npos);
+    CHECK(rig.backend->remove_leftovers("not/there")); // nothing there: nothing to remove
+    CHECK_FALSE(rig.backend->remove_leftovers("img_1.npz"));
 }
 
 } // namespace
