@@ -70,8 +70,15 @@ DropOutcome PosixBackend::drop_file(const std::string& path) {
     if (fd < 0) return errno == EACCES || errno == EPERM ? DropOutcome::not_permitted : DropOutcome::not_offered;
     struct stat status {};
     const bool is_file = ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
-    // Dirty pages stay, so they are written first; of a clean file that costs nothing.
-    const bool dropped = is_file && ::fdatasync(fd) == 0 && ::posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) == 0;
+    // Dirty pages stay, so they are written first. Not by fdatasync, which sends the device a flush for a clean file
+    // too: 3.5 ms each, half an hour for cosmoflow's files. NFS keeps pages until they are committed, and only
+    // fdatasync commits.
+    constexpr unsigned kWriteAndWait = SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
+    const auto written = [&] {
+        if (!filesystem_.type.starts_with("nfs") && ::sync_file_range(fd, 0, 0, kWriteAndWait) == 0) return true;
+        return ::fdatasync(fd) == 0;
+    };
+    const bool dropped = is_file && written() && ::posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) == 0;
     ::close(fd);
     return dropped ? DropOutcome::dropped : DropOutcome::not_offered;
 }
