@@ -42,7 +42,8 @@ Status adopt_folder(State& state, engine::Reactor& reactor) {
 
 std::function<int(Session&)> add_adopt(CLI::App& command) {
     auto state = std::make_shared<State>();
-    command.add_option("data-dir", state->folder, "The dataset's folder: the one that holds train/")->required();
+    command.add_option("data-dir,--data-dir", state->folder, "The dataset's folder: the one that holds train/")
+        ->required();
     command.add_option("--samples-per-file", state->request.samples_per_file,
                        "For formats whose files do not tell samples from dimensions");
     command.add_option("--check", state->request.sample_size, "How many files of each split to look into")

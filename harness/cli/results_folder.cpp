@@ -24,32 +24,42 @@ Error results_error(const fs::path& path, int errno_value, const std::string& me
 } // namespace
 
 Expected<ResultsFolder> ResultsFolder::create(const std::string& root, RunResult& result) {
-    const fs::path parent = fs::path(root) / result.kind / result.model / "run";
+    ResultsFolder folder;
+    if (auto made = folder.make(root, result); !made) {
+        folder.discard();
+        return made.error();
+    }
+    return folder;
+}
+
+Status ResultsFolder::make(const std::string& root, RunResult& result) {
+    const fs::path parent = fs::absolute(fs::path(root) / result.kind / result.model / "run");
     std::error_code code;
+    for (fs::path one = parent; !one.empty() && !fs::exists(one, code); one = one.parent_path()) made_.push_back(one);
     fs::create_directories(parent, code);
     if (code) return results_error(parent, code.value(), "the results folder must be writable (--results-dir)");
     struct statvfs space {};
     if (::statvfs(parent.c_str(), &space) == 0 && std::uint64_t{space.f_bavail} * space.f_frsize < kRoomBytes)
         return results_error(parent, ENOSPC,
                              "the results filesystem is full: at least 16 MiB are needed (--results-dir)");
-    ResultsFolder folder;
     for (int attempt = 0;; ++attempt) {
-        folder.run_id_ = run_stamp_now();
-        folder.final_path_ = parent / folder.run_id_;
-        folder.path_ = parent / (folder.run_id_ + ".partial");
-        if (!fs::exists(folder.final_path_) && fs::create_directory(folder.path_, code)) break;
+        run_id_ = run_stamp_now();
+        final_path_ = parent / run_id_;
+        const fs::path partial = parent / (run_id_ + ".partial");
+        if (!fs::exists(final_path_) && fs::create_directory(partial, code)) {
+            path_ = partial;
+            break;
+        }
         if (code && code != std::errc::file_exists)
-            return results_error(folder.path_, code.value(), "the results folder must be writable (--results-dir)");
-        if (attempt > 50) return results_error(folder.path_, EEXIST, "every name tried is taken");
-        while (run_stamp_now() == folder.run_id_) // another run took the name of this second
+            return results_error(partial, code.value(), "the results folder must be writable (--results-dir)");
+        if (attempt > 50) return results_error(partial, EEXIST, "every name tried is taken");
+        while (run_stamp_now() == run_id_) // another run took the name of this second
             engine::nap_ns(20 * kNsPerMs);
     }
-    result.run_id = folder.run_id_;
-    if (auto written = folder.write_partial(result); !written) {
-        folder.discard();
-        return results_error(folder.path_, written.error().errno_value, written.error().message);
-    }
-    return folder;
+    result.run_id = run_id_;
+    if (auto written = write_partial(result); !written)
+        return results_error(path_, written.error().errno_value, written.error().message);
+    return {};
 }
 
 Status ResultsFolder::write_partial(const RunResult& result) const {
@@ -75,7 +85,8 @@ Status ResultsFolder::finish(const RunResult& result) {
 
 void ResultsFolder::discard() {
     std::error_code ignored;
-    fs::remove_all(path_, ignored);
+    if (!path_.empty()) fs::remove_all(path_, ignored);
+    for (const fs::path& folder : made_) fs::remove(folder, ignored); // deepest first; stays where others use it
 }
 
 } // namespace feedbench::cli

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "harness/types/run_result.hpp"
 
@@ -24,11 +25,13 @@ class ResultsFolder {
     Status write_text(const std::string& name, const std::string& text) const;
     // Writes every report and gives the folder its name.
     Status finish(const RunResult& result);
-    // Nothing was measured: nothing is left behind.
+    // Nothing was measured: nothing is left behind, not even the parent folders that were made for it.
     void discard();
 
   private:
+    Status make(const std::string& root, RunResult& result);
     std::filesystem::path path_, final_path_;
+    std::vector<std::filesystem::path> made_; // parents that were not there before, deepest first
     std::string run_id_;
 };
 
