@@ -85,7 +85,12 @@ Expected<TrainingPlan> make_training_plan(const RunRequest& request, const datas
     const std::uint64_t wanted =
         std::uint64_t{plan.placement.count} * plan.loader->buffers_per_accelerator(workload.reader);
     const std::uint64_t most = std::max<std::uint64_t>(kPoolBytesMost / buffer_bytes, 1);
-    plan.buffers = engine::BufferPool::layout_for(buffer_bytes, static_cast<std::uint32_t>(std::min(wanted, most)), 0);
+    // Data goes to DRAM where the buffers of all ranks of a host together outgrow the cache that they share.
+    const auto ranks =
+        request.communicator->hosts()[static_cast<std::size_t>(request.communicator->host_index())].ranks.size();
+    const std::uint64_t rotation = 2 * engine::BufferPool::last_level_cache_bytes() / ranks;
+    plan.buffers = engine::BufferPool::layout_for(buffer_bytes, static_cast<std::uint32_t>(std::min(wanted, most)),
+                                                  std::max<std::uint64_t>(rotation, 1));
     return plan;
 }
 
