@@ -31,7 +31,7 @@ class PytorchLoader final : public Loader {
         taken_ = 0;
         stopping_ = false;
         stopped_.reset();
-        window_ = std::uint64_t{workers_} * pytorch_batches_per_worker(*context_.reader);
+        window_ = workers_ == 0 ? 0 : std::uint64_t{workers_} * pytorch_batches_per_worker(*context_.reader);
         slots_.clear();
         slots_.resize(window_);
         for (std::uint32_t w = 0; w < workers_; ++w) group_.spawn(work(w));

@@ -16,6 +16,10 @@
 
 namespace feedbench::test {
 
+// One rig a source file: GCC 12 puts parts of an inlined coroutine (TaskGroup::watch) into the section of the inline
+// function that starts it, and the linker then drops them with that function's second copy.
+namespace {
+
 struct LoaderSetup {
     std::string format = "raw", loader = "pytorch";
     std::uint64_t files = 4;
@@ -198,5 +202,7 @@ inline engine::Task<void> start_and_wait(LoaderRig& rig, const EpochPlan& plan, 
     co_await rig.reactor().sleep_until(rig.reactor().now_ns() + wait_ns);
     co_await rig.loaders[0]->close();
 }
+
+} // namespace
 
 } // namespace feedbench::test
