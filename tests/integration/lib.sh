@@ -4,6 +4,7 @@
 set -u -o pipefail
 : "${FEEDBENCH:?set by ctest: path of the binary}" "${FEEDBENCH_SOURCE_DIR:?set by ctest}"
 
+PYTHON=/usr/bin/python3 # Debian's, which has numpy and h5py
 TEST_NAME=$(basename "$0" .sh)
 WORK=$(mktemp -d "${TMPDIR:-/tmp}/feedbench-$TEST_NAME.XXXXXX") || exit 1
 cleanup() {
@@ -51,14 +52,29 @@ expect_file() { [ -s "$1" ] || fail "no such file, or empty: $1"; }
 expect_no_file() { [ ! -e "$1" ] || fail "left behind: $1"; }
 # expect_json FILE PYTHON-EXPRESSION over d : expect_json result.json 'd["status"] == "complete"'
 expect_json() {
-  python3 - "$1" "$2" <<'PY' || fail "$1: not true: $2"
+  "$PYTHON" - "$1" "$2" <<'PY' || fail "$1: not true: $2"
 import json, sys
 with open(sys.argv[1]) as f: d = json.load(f)
 sys.exit(0 if eval(sys.argv[2], {"d": d}) else 1)
 PY
 }
 # json_value FILE PYTHON-EXPRESSION : prints it
-json_value() { python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$1" "$2"; }
+json_value() { "$PYTHON" -c 'import json,sys; d=json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$1" "$2"; }
+# launch COMMAND... : in the background as $job, with SIGINT as a terminal gives it (a background job of a shell that is not
+# interactive starts with SIGINT ignored); settle SECONDS: waits for its end; then $STATUS. A hang is a failure.
+launch() {
+  "$PYTHON" -c 'import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+os.execvp(sys.argv[1], sys.argv[1:])' "$@" >"$WORK/out.txt" 2>"$WORK/err.txt" &
+  job=$!
+}
+settle() {
+  job_gone() { ! kill -0 "$job" 2>/dev/null; }
+  wait_until "$1" job_gone || fail "still running after $1 s"
+  wait "$job"; STATUS=$?
+}
+# epoch_ended N RESULTS : the run below RESULTS has N epochs behind it
+epoch_ended() { grep -q -s "epoch $1 ended" $(find "$2" -name log.txt 2>/dev/null) /dev/null; }
 # The result folder of the only run below DIR.
 result_dir() {
   local found; found=$(find "$1" -name result.json | head -n 2)

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # Case T9: several hosts, ranks placed by slot and round robin; the step barrier and stops across hosts.
 . "$(dirname "$0")/lib.sh"
-HOSTS_TOOL=$FEEDBENCH_SOURCE_DIR/../shared/servers/mpi_hosts.sh
-[ -e "$HOSTS_TOOL" ] || skip "no emulated hosts here ($HOSTS_TOOL)"
+HOSTS_TOOL=$FEEDBENCH_SOURCE_DIR/tests/servers/mpi_hosts.sh
 [ "$(id -u)" -eq 0 ] || skip "emulated hosts need root"
 HOSTS=3 bash "$HOSTS_TOOL" up "$WORK/hosts" >"$WORK/out.txt" 2>"$WORK/err.txt" || skip "emulated hosts do not start: $(tail -n 1 "$WORK/err.txt")"
 trap 'bash "$HOSTS_TOOL" down "$WORK/hosts" >/dev/null 2>&1; cleanup' EXIT

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # Case P8: 8 ranks on hosts as 3+3+2: three epochs complete, or the uneven split is refused before the run; never a hang.
 . "$(dirname "$0")/lib.sh"
-HOSTS_TOOL=$FEEDBENCH_SOURCE_DIR/../shared/servers/mpi_hosts.sh
-[ -e "$HOSTS_TOOL" ] || skip "no emulated hosts here ($HOSTS_TOOL)"
+HOSTS_TOOL=$FEEDBENCH_SOURCE_DIR/tests/servers/mpi_hosts.sh
 [ "$(id -u)" -eq 0 ] || skip "emulated hosts need root"
 make_small "$WORK/data"
 HOSTS=3 bash "$HOSTS_TOOL" up "$WORK/hosts" >"$WORK/out.txt" 2>"$WORK/err.txt" || skip "emulated hosts do not start: $(tail -n 1 "$WORK/err.txt")"
