@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# The workload files of MLPerf Storage 2.0 as published: generated and measured by 4 ranks through both spellings of overrides; only counts,
+# lengths and think times are made small. And the checkpoint workloads: shown with their sizes (S4), running them is refused clearly.
+. "$(dirname "$0")/lib.sh"
+official=$FEEDBENCH_SOURCE_DIR/../shared/corpus/workloads/mlperf-storage-v2.0
+[ -d "$official" ] || skip "corpus not found"
+check_result() { "$PYTHON" "$(dirname "$0")/check_result.py" "$@" || fail "result of $1"; }
+
+# official NAME FILES EPOCHS CHECKPOINTS OVERRIDE... : section.key=value; once with -p, once as ++workload.section.key=value
+official() {
+  local name=$1 files=$2 epochs=$3 checkpoints=$4; shift 4
+  local data=$WORK/data/$name spelling override args
+  for spelling in param hydra; do
+    args=()
+    for override in "dataset.data_folder=$data" "dataset.num_files_train=$files" "train.epochs=$epochs" "$@"; do
+      if [ "$spelling" = param ]; then args+=(-p "$override"); else args+=("++workload.$override"); fi
+    done
+    run_ranks 4 datagen "$official/$name.yaml" "${args[@]}"
+    expect_status 0 "datagen $name"
+    if [ "$spelling" = param ]; then expect_said "$files files written, 0 found finished"
+    else expect_said "0 files written, $files found finished"; fi
+    run_ranks 4 run "$official/$name.yaml" "${args[@]}" --results-dir "$WORK/results/$name-$spelling"
+    expect_status 0 "run $name ($spelling)"
+    expect_not_said "NaN|nan|inf\b"
+    check_result "$(result_dir "$WORK/results/$name-$spelling")" accelerators=4 ranks=4 files="$files" epochs="$epochs" checkpoints="$checkpoints"
+  done
+  note "$name: passed"
+}
+official unet3d_h100 84 5 1 dataset.record_length_bytes=1466006 dataset.record_length_bytes_stdev=683418 train.computation_time=0.03 \
+  "checkpoint.checkpoint_folder=$WORK/checkpoints" model.model_size=4991531
+[ "$(find "$WORK/checkpoints" -name 'model_0_model_states.pt' -size 4991531c | wc -l)" -eq 1 ] || fail "no checkpoint of model_size bytes"
+official resnet50_h100 8 2 0 dataset.record_length_bytes=1146.6 reader.batch_size=100 train.computation_time=0.01
+official cosmoflow_h100 32 3 0
+
+# S4
+for size in "llama3_8b 104.7045" "llama3_405b 5292.2487"; do
+  set -- $size
+  run "$FEEDBENCH" show "$official/$1.yaml"
+  expect_status 0 "show $1"
+  expect_said "in all +$2 GiB" 1
+  run_ranks 2 run "$official/$1.yaml" --results-dir "$WORK/results/llama"
+  expect_status 2 "run $1"
+  expect_said "^feedbench: error: .*$1\.yaml.*only writes and reads checkpoints" 1
+  expect_no_file "$WORK/results/llama"
+done
+note "llama3: passed"
