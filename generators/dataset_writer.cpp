@@ -19,6 +19,7 @@ namespace {
 constexpr std::uint64_t kBufferBytes = kMiB;
 constexpr std::uint32_t kWritesInFlight = 4; // of one file
 constexpr std::uint64_t kFilesMost = 64, kFilesLeast = 4;
+constexpr std::uint32_t kBuffers = 2 * kFilesMost;
 // Enough files side by side to hide each one's fsync and rename; few where each fills the queue by itself.
 constexpr std::uint64_t kBytesSideBySide = 32 * kMiB;
 
@@ -155,6 +156,11 @@ Task<void> write_splits(std::vector<std::unique_ptr<SplitWriter>>& splits) {
 
 } // namespace
 
+std::uint64_t memory_bound_bytes() {
+    constexpr std::uint64_t kFixed = 64 * kMiB; // code, MPI's shared segments, ring
+    return kFixed + kBuffers * kBufferBytes;
+}
+
 Expected<DatasetReport> generate_dataset(const DatasetRequest& request) {
     cluster::Communicator& communicator = *request.communicator;
     const DatasetSection& section = request.workload->dataset;
@@ -174,7 +180,8 @@ Expected<DatasetReport> generate_dataset(const DatasetRequest& request) {
     if (!prepared) return prepared.error();
 
     const std::uint64_t start_ns = request.reactor->now_ns(), start_cpu_ns = engine::process_cpu_ns();
-    auto pool = engine::BufferPool::make(engine::BufferPool::layout_for(kBufferBytes, 2 * kFilesMost, 0));
+    // At least two buffers a file: its head may be held back while the rest is written.
+    auto pool = engine::BufferPool::make({.buffer_bytes = kBufferBytes, .buffer_count = kBuffers});
     if (auto status = cluster::agree(communicator, pool ? Status{} : Status(pool.error())); !status)
         return status.error();
     engine::Semaphore buffers(*request.reactor, (*pool)->layout().buffer_count);

@@ -34,6 +34,9 @@ struct DatasetReport {
     dataset::Manifest manifest;
 };
 
+// Upper bound of what a rank allocates while it writes.
+std::uint64_t memory_bound_bytes();
+
 Expected<DatasetReport> generate_dataset(const DatasetRequest& request);
 
 } // namespace feedbench::generators
