@@ -67,6 +67,14 @@ Task<FileReading::Piece> FileReading::read(std::uint64_t offset, std::uint64_t b
     Piece piece;
     if (!context_.buffers->try_acquire()) co_await context_.buffers->acquire();
     piece.buffer = LandingBuffer(context_.pool->try_lease(), *context_.buffers);
+    if (context_.stopping && *context_.stopping) {
+        piece.error = Error{.kind = ErrorKind::interrupted,
+                            .message = "the run stops",
+                            .operation = "read",
+                            .path = display_path(),
+                            .host = {}};
+        co_return piece;
+    }
     const std::uint64_t align = file_->alignment_bytes;
     const std::uint64_t from = round_down(offset, align), skip = offset - from;
     IoOp op;

@@ -51,6 +51,7 @@ struct LoaderContext {
     LoaderCounters* counters = nullptr;
     const ReaderSection* reader = nullptr;
     std::uint64_t seed = 0;
+    const bool* stopping = nullptr; // set by each loader in its own copy: true = no further read is begun
 };
 
 class Loader {

@@ -18,7 +18,9 @@ class NativeLoader final : public Loader {
   public:
     explicit NativeLoader(const LoaderContext& context)
         : context_(context), group_(*context.reactor), changed_(*context.reactor),
-          depth_(*context.reactor, context.reader->queue_depth) {}
+          depth_(*context.reactor, context.reader->queue_depth) {
+        context_.stopping = &stopping_;
+    }
 
     void start(const EpochPlan& plan, std::uint32_t accelerator_index) override {
         plan_ = &plan;

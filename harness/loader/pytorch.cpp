@@ -20,6 +20,7 @@ class PytorchLoader final : public Loader {
     explicit PytorchLoader(const LoaderContext& context)
         : context_(context), group_(*context.reactor), batch_ready_(*context.reactor),
           workers_(context.reader->read_threads) {
+        context_.stopping = &stopping_;
         for (std::uint32_t w = 0; w < workers_; ++w)
             window_moved_.push_back(std::make_unique<engine::Signal>(*context.reactor));
     }
@@ -39,7 +40,11 @@ class PytorchLoader final : public Loader {
 
     Task<Batch> next() override {
         assert(stopped_ || taken_ < step_count_);
-        if (workers_ == 0) co_return stopped_ ? refused() : keep_error(co_await read_batch(taken_++));
+        if (stopped_ && workers_ == 0) co_return refused();
+        if (workers_ == 0) {
+            Batch read = co_await read_batch(taken_++);
+            co_return keep_error(std::move(read));
+        }
         std::optional<Batch>* slot = &slots_[taken_ % window_];
         while (!*slot && !stopped_) co_await batch_ready_.wait();
         if (!*slot) co_return refused();
@@ -74,6 +79,7 @@ class PytorchLoader final : public Loader {
     // The first error ends the loader: whoever asks again hears it again.
     Batch keep_error(Batch batch) {
         if (batch.error && !stopped_) stop(*batch.error);
+        if (batch.error) batch.error = stopped_;
         return batch;
     }
 

@@ -20,7 +20,9 @@ namespace {
 class TensorflowLoader final : public Loader {
   public:
     explicit TensorflowLoader(const LoaderContext& context)
-        : context_(context), group_(*context.reactor), changed_(*context.reactor) {}
+        : context_(context), group_(*context.reactor), changed_(*context.reactor) {
+        context_.stopping = &stopping_;
+    }
 
     void start(const EpochPlan& plan, std::uint32_t accelerator_index) override {
         plan_ = dynamic_cast<const FileShardPlan*>(&plan);

@@ -33,7 +33,8 @@ class RecordingBackend final : public storage::Backend {
     std::vector<Operation> operations; // in the order in which they were submitted
     bool keeps_operations = true;      // false: only the counts below, for long runs
     std::uint64_t read_count = 0, open_count = 0, close_count = 0, bytes_read = 0;
-    std::uint32_t in_flight = 0, most_in_flight = 0;
+    std::uint32_t in_flight = 0, most_in_flight = 0; // of any kind
+    std::uint32_t reads_in_flight = 0, most_reads_in_flight = 0;
     // How long an operation takes; 0 = it is done at once.
     std::function<std::uint64_t(const Operation&)> delay_ns = [](const Operation&) { return std::uint64_t{0}; };
     // errno with which an operation fails; 0 = it does not.
@@ -59,6 +60,8 @@ class RecordingBackend final : public storage::Backend {
         Operation record{op.kind, std::string(op.path), op.offset, op.bytes, reactor_.now_ns(), ++in_flight};
         if (op.kind == engine::IoKind::close) record.path = path_of_[op.file];
         most_in_flight = std::max(most_in_flight, in_flight);
+        reads_in_flight += op.kind == engine::IoKind::read;
+        most_reads_in_flight = std::max(most_reads_in_flight, reads_in_flight);
         read_count += op.kind == engine::IoKind::read;
         open_count += op.kind == engine::IoKind::open;
         close_count += op.kind == engine::IoKind::close;
@@ -74,7 +77,7 @@ class RecordingBackend final : public storage::Backend {
         if (op.kind == engine::IoKind::close) path_of_.erase(op.file);
         const std::uint64_t delay = delay_ns(record);
         if (delay == 0) {
-            --in_flight;
+            ended(op);
             return engine::Submit::done;
         }
         return wait(op, delay);
@@ -86,6 +89,10 @@ class RecordingBackend final : public storage::Backend {
         engine::IoOp* op = nullptr;
     };
 
+    void ended(const engine::IoOp& op) {
+        --in_flight;
+        reads_in_flight -= op.kind == engine::IoKind::read;
+    }
     engine::Submit wait(engine::IoOp& op, std::uint64_t delay) {
         if (unused_.empty()) {
             all_.push_back(std::make_unique<Pending>());
@@ -94,7 +101,7 @@ class RecordingBackend final : public storage::Backend {
                 auto& self = static_cast<Pending&>(timer);
                 engine::IoOp* done = self.op;
                 self.backend->unused_.push_back(&self);
-                --self.backend->in_flight;
+                self.backend->ended(*done);
                 done->sink->completed(*done);
             };
             unused_.push_back(all_.back().get());
