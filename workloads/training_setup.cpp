@@ -79,7 +79,11 @@ Expected<TrainingPlan> make_training_plan(const RunRequest& request, const datas
     plan.steps_per_epoch = (*first)->step_count();
     plan.dropped_per_epoch = (*first)->dropped_sample_count();
     if (plan.valid)
-        if (auto evaluation = make_epoch_plan(request, plan, *plan.valid, 0); !evaluation) return evaluation.error();
+        if (auto evaluation = make_epoch_plan(request, plan, *plan.valid, 0); !evaluation) {
+            Error error = evaluation.error();
+            error.message = "evaluation: " + error.message; // else it reads as if train/ were meant
+            return error;
+        }
 
     const std::uint64_t buffer_bytes = loader::landing_buffer_bytes(workload.reader);
     const std::uint64_t wanted =

@@ -219,3 +219,26 @@ TEST_CASE("what cannot be is refused before anything is read") {
     REQUIRE_FALSE(no_virtual);
     CHECK(no_virtual.error().message.find("virtual clock") != std::string::npos);
 }
+
+TEST_CASE("case P10: a step costs the same reads and the same time over 10^4 files as over 10^6") {
+    const std::string loader = GENERATE("pytorch", "tensorflow", "native");
+    INFO(loader);
+    const auto run_over = [&loader](std::uint64_t files) {
+        VirtualRun run("model:latency=1ms,open_latency=1ms", loader);
+        run.workload.dataset.num_files_train = files;
+        run.workload.reader.file_shuffle = Shuffle::seed;
+        run.workload.reader.prefetch_size = 2;
+        run.workload.train.total_training_steps = 300;
+        run.accelerators = 2;
+        return run.must_run();
+    };
+    const RunResult few = run_over(10000), many = run_over(1000000);
+    const auto reads = [](const RunResult& result) {
+        std::uint64_t count = 0;
+        for (const Slice& slice : result.slices) count += slice.reads;
+        return count;
+    };
+    CHECK(reads(few) >= 550); // the last, unfinished second is not a slice
+    CHECK(static_cast<double>(reads(many)) <= 1.2 * static_cast<double>(reads(few)));
+    CHECK(step_s(many) == Approx(step_s(few)).epsilon(1e-6));
+}
