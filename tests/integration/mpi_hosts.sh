@@ -4,7 +4,7 @@
 HOSTS_TOOL=$FEEDBENCH_SOURCE_DIR/tests/servers/mpi_hosts.sh
 [ "$(id -u)" -eq 0 ] || skip "emulated hosts need root"
 HOSTS=3 bash "$HOSTS_TOOL" up "$WORK/hosts" >"$WORK/out.txt" 2>"$WORK/err.txt" || skip "emulated hosts do not start: $(tail -n 1 "$WORK/err.txt")"
-trap 'bash "$HOSTS_TOOL" down "$WORK/hosts" >/dev/null 2>&1; cleanup' EXIT
+undo() { bash "$HOSTS_TOOL" down "$WORK/hosts"; }
 on_hosts() { run bash "$HOSTS_TOOL" mpirun "$WORK/hosts" "$@"; }
 
 export ASAN_OPTIONS=detect_leaks=0

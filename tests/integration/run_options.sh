@@ -61,7 +61,7 @@ expect_said "warning.*same filesystem"
 expect_json "$(result_dir "$WORK/results-same")/result.json" 'any(f["rule"] == "results_on_storage_under_test" for f in d["findings"])'
 elsewhere=$(mktemp -d /dev/shm/feedbench-results.XXXXXX 2>/dev/null)
 if [ -n "$elsewhere" ] && [ "$(stat -c %d "$elsewhere")" != "$(stat -c %d "$WORK")" ]; then
-  trap 'rm -rf "$elsewhere"; cleanup' EXIT
+  undo() { rm -rf "$elsewhere"; }
   small --results-dir "$elsewhere"; expect_status 0; expect_not_said "same filesystem"
   expect_json "$(result_dir "$elsewhere")/result.json" 'not any(f["rule"] == "results_on_storage_under_test" for f in d["findings"])'
 fi

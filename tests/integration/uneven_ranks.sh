@@ -5,7 +5,7 @@ HOSTS_TOOL=$FEEDBENCH_SOURCE_DIR/tests/servers/mpi_hosts.sh
 [ "$(id -u)" -eq 0 ] || skip "emulated hosts need root"
 make_small "$WORK/data"
 HOSTS=3 bash "$HOSTS_TOOL" up "$WORK/hosts" >"$WORK/out.txt" 2>"$WORK/err.txt" || skip "emulated hosts do not start: $(tail -n 1 "$WORK/err.txt")"
-trap 'bash "$HOSTS_TOOL" down "$WORK/hosts" >/dev/null 2>&1; cleanup' EXIT
+undo() { bash "$HOSTS_TOOL" down "$WORK/hosts"; }
 
 LIMIT=120 run bash "$HOSTS_TOOL" mpirun "$WORK/hosts" --host h1:3,h2:3,h3:2 -n 8 "$FEEDBENCH" run "$(small_workload)" \
   --data-dir "$WORK/data" --accelerators 8 --results-dir "$WORK/uneven" "${SMALL[@]}" -p train.epochs=3
