@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <functional>
 
 #include "harness/types/units.hpp"
 
@@ -133,10 +134,18 @@ formats::ReadRequest FileReading::format_request() const {
             const std::uint64_t file = context_.plan->content_index(file_index_);
             const std::size_t at = context_.content->first_difference(file, offset, payload);
             if (at == payload.size()) return {};
-            return format_error(display_path(),
-                                "content differs from what was generated, payload byte " + std::to_string(offset + at));
+            return content_differs(offset + at, payload.data() + at);
         };
     return request;
+}
+
+Error FileReading::content_differs(std::uint64_t payload_offset, const std::byte* where) const {
+    const std::less<> before; // of pointers into different objects, too
+    const std::byte* const first = consumed_.data();
+    const bool in_file = !before(where, first) && before(where, first + consumed_.size());
+    return format_error(
+        display_path(), "content differs from what was generated, payload byte " + std::to_string(payload_offset),
+        in_file ? static_cast<std::int64_t>(consumed_offset_ + static_cast<std::uint64_t>(where - first)) : -1);
 }
 
 Task<Status> FileReading::read_through_library(std::uint32_t sample_index) {

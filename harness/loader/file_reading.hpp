@@ -73,9 +73,11 @@ class FileReading {
 
     // For Format::open and open_stream.
     formats::ReadRequest format_request() const;
-    // Hands data to a format's consume(), and charges the time to the client.
+    // Hands data, read at `offset`, to a format's consume(), and charges the time to the client.
     template <class Consume>
-    auto consume(Consume&& body) {
+    auto consume(std::uint64_t offset, std::span<const std::byte> data, Consume&& body) {
+        consumed_ = data;
+        consumed_offset_ = offset;
         const std::uint64_t start = context_.reactor->now_ns();
         auto result = body();
         const std::uint64_t spent = context_.reactor->now_ns() - start;
@@ -92,7 +94,12 @@ class FileReading {
     engine::Task<Status> read_through_library(std::uint32_t sample_index);
 
   private:
+    // Content is another than was generated: at which byte of the file, where the format did not decode it elsewhere.
+    Error content_differs(std::uint64_t payload_offset, const std::byte* where) const;
+
     const LoaderContext& context_;
+    std::span<const std::byte> consumed_; // by the format, just now
+    std::uint64_t consumed_offset_ = 0;
     std::uint64_t file_index_;
     std::string path_;
     std::unique_ptr<engine::File> file_;

@@ -26,7 +26,7 @@ Task<Status> read_in_order(const LoaderContext& context, FileReading& file, form
         if (!*extent) break;
         auto piece = co_await file.read((*extent)->offset, (*extent)->bytes);
         if (piece.error) co_return *piece.error;
-        auto status = file.consume([&] { return reader.consume(**extent, piece.data); });
+        auto status = file.consume((*extent)->offset, piece.data, [&] { return reader.consume(**extent, piece.data); });
         if (!status) co_return status;
     }
     co_return Status{};
@@ -80,7 +80,8 @@ Task<void> run_lane(Lanes& lanes) {
         if (!lanes.error) {
             if (piece.error)
                 lanes.error = *piece.error;
-            else if (auto status = lanes.file.consume([&] { return lanes.reader.consume(**extent, piece.data); });
+            else if (auto status = lanes.file.consume((*extent)->offset, piece.data,
+                                                      [&] { return lanes.reader.consume(**extent, piece.data); });
                      !status)
                 lanes.error = status.error();
         }

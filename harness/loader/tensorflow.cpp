@@ -136,6 +136,9 @@ class TensorflowLoader final : public Loader {
         if (!stream) co_return stream.error();
         const std::uint64_t file_index = plan_->file(accelerator_, position);
         const std::uint64_t bytes = file.file_bytes();
+        if (bytes == 0)
+            co_return format_error(file.display_path(),
+                                   "is empty, expected " + std::to_string(samples_per_file_) + " records");
         std::uint32_t records = 0;
         std::uint64_t record_start_ns = 0; // submit time of the piece in which the next record began; 0 = not begun
         for (std::uint64_t offset = 0; offset < bytes && records < samples_per_file_;) {
@@ -143,10 +146,11 @@ class TensorflowLoader final : public Loader {
             const std::uint64_t length = std::min(context_.reader->transfer_size, bytes - offset);
             auto piece = co_await file.read(offset, length);
             if (piece.error) co_return *piece.error;
-            auto complete = file.consume([&] { return (*stream)->consume(piece.data); });
+            auto complete = file.consume(offset, piece.data, [&] { return (*stream)->consume(piece.data); });
             if (!complete) co_return complete.error();
             offset += length;
-            file.take_totals().add_to(account(step_of(next_missing_[reader])));
+            const ReadTotals totals = file.take_totals();
+            totals.add_to(account(step_of(next_missing_[reader])));
             if (record_start_ns == 0) record_start_ns = piece.submit_ns;
             const std::uint64_t now = context_.reactor->now_ns();
             for (; records < *complete; ++records) {
@@ -163,7 +167,7 @@ class TensorflowLoader final : public Loader {
             next_missing_[reader] = records < samples_per_file_ ? index_of(position, records) : total_;
             if (records == samples_per_file_ && position + plan_->cycle_length() < file_count_)
                 next_missing_[reader] = index_of(position + plan_->cycle_length(), 0);
-            mark_ready(now);
+            mark_ready(now, totals.last_complete_ns);
         }
         co_return Status{};
     }
@@ -178,12 +182,15 @@ class TensorflowLoader final : public Loader {
         co_return std::move(*answer);
     }
 
-    // Stamps the batches that have just become complete, and wakes whoever waits for them.
-    void mark_ready(std::uint64_t now) {
+    // Stamps the batches that have just become complete, and wakes whoever waits for them. The read that completed them
+    // may belong to a later batch (the shuffle buffer had to be filled): until then they waited for the storage.
+    void mark_ready(std::uint64_t now, std::uint64_t complete_ns) {
         const std::uint64_t prefix = complete_prefix();
         for (std::uint64_t i = 0; i < accounts_.size(); ++i) {
             if (prefix < std::min(total_, (taken_ + i + 1) * plan_->batch_size() + shuffle_fill_)) break;
-            if (accounts_[i].ready_ns == 0) accounts_[i].ready_ns = now;
+            if (accounts_[i].ready_ns != 0) continue;
+            accounts_[i].ready_ns = now;
+            accounts_[i].complete_ns = std::max(accounts_[i].complete_ns, complete_ns);
         }
         if (batch_is_complete()) changed_.notify();
     }
