@@ -52,7 +52,8 @@ Expected<PreparedFolder> prepare(const DatasetRequest& request, const formats::F
     // The manifest itself may be the half-written file.
     if (auto removed = backend.remove_leftovers(""); !removed) return removed.error();
     if (!prepared.resume)
-        if (auto facts = backend.facts(""); facts && facts->free_bytes < payload_bytes)
+        // No size at all is a filesystem that does not say (ramfs, some network ones), not a full one.
+        if (auto facts = backend.facts(""); facts && facts->total_bytes > 0 && facts->free_bytes < payload_bytes)
             return storage_error("datagen", backend.display_path(""), ENOSPC,
                                  fmt::format("the dataset needs {} bytes, the {} filesystem has {} free", payload_bytes,
                                              facts->type, facts->free_bytes));

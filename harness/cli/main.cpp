@@ -1,5 +1,6 @@
 // The binary: one table of commands, one place where errors become exit codes.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <cstdio>
 
@@ -20,7 +21,18 @@ constexpr std::array kCommands{
     Command{"run", add_run, "Run the workload and measure AU and MB/s"},
 };
 
+// CLI11 says only that some command is required.
+bool is_unknown_command(const std::string& word) {
+    return !word.starts_with('-') &&
+           std::none_of(kCommands.begin(), kCommands.end(), [&](const Command& one) { return one.name == word; });
+}
+
 int run(Session& session) {
+    if (session.arguments().size() > 1 && is_unknown_command(session.arguments()[1])) {
+        std::string names;
+        for (const Command& command : kCommands) names += (names.empty() ? "" : ", ") + std::string(command.name);
+        return session.fail(usage_error("there is no command '" + session.arguments()[1] + "': there are " + names));
+    }
     CLI::App app(
         "feedbench: does this storage keep the accelerators fed?\n"
         "Generates training datasets, emulates accelerators that think between batches, and measures accelerator "

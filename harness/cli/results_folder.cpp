@@ -39,7 +39,8 @@ Status ResultsFolder::make(const std::string& root, RunResult& result) {
     fs::create_directories(parent, code);
     if (code) return results_error(parent, code.value(), "the results folder must be writable (--results-dir)");
     struct statvfs space {};
-    if (::statvfs(parent.c_str(), &space) == 0 && std::uint64_t{space.f_bavail} * space.f_frsize < kRoomBytes)
+    if (::statvfs(parent.c_str(), &space) == 0 && space.f_blocks > 0 &&
+        std::uint64_t{space.f_bavail} * space.f_frsize < kRoomBytes)
         return results_error(parent, ENOSPC,
                              "the results filesystem is full: at least 16 MiB are needed (--results-dir)");
     for (int attempt = 0;; ++attempt) {
