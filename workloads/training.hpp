@@ -1,6 +1,7 @@
 // Workload kind "training": the main job.
 //
-// Thread, Owner, Units, Errors: as workload_kind.hpp says. Source: DESIGN sections 3 to 5 and 8.
+// Thread: main (reactor) thread of every rank. Owner: the cli. Units: in the names. Errors: as workload_kind.hpp says.
+// Source: DESIGN sections 3 to 5 and 8.
 #pragma once
 
 #include "workloads/workload_kind.hpp"
