@@ -41,6 +41,23 @@ TEST_CASE("a dataset as made passes, whole, as a subset, and with direct I/O's a
     }
 }
 
+TEST_CASE("compressed files have the size that their content gave them, not one that could be computed") {
+    const std::pair<const char*, const char*> kinds[] = {{"npz", "zip"}, {"hdf5", "gzip"}};
+    for (const auto& [format, compression] : kinds) {
+        CAPTURE(format);
+        MemoryBackend backend;
+        DatasetSection section = small_section(format);
+        section.compression = compression;
+        const Manifest manifest = write_dataset(backend, section);
+        const Status status = spot_check({backend}, manifest, format_of(format), {.file_count = 12});
+        INFO((status ? std::string() : status.error().describe()));
+        CHECK(status);
+        std::string& file = backend.files["train/img_11_of_12." + std::string(format)];
+        file.resize(file.size() - 10);
+        CHECK_FALSE(spot_check({backend}, manifest, format_of(format), {.file_count = 12}));
+    }
+}
+
 TEST_CASE("the spot check never lists and looks at no more files than it is told") {
     MemoryBackend backend;
     DatasetSection section = small_section("raw");
