@@ -70,8 +70,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 os.execvp(sys.argv[1], sys.argv[1:])' "$@" >"$WORK/out.txt" 2>"$WORK/err.txt" &
   job=$!
 }
+job_gone() { ! kill -0 "$job" 2>/dev/null; }
 settle() {
-  job_gone() { ! kill -0 "$job" 2>/dev/null; }
   wait_until "$1" job_gone || fail "still running after $1 s"
   wait "$job"; STATUS=$?
 }
@@ -86,7 +86,7 @@ result_dir() {
 # wait_until SECONDS COMMAND... : polls
 wait_until() {
   local end=$(($(date +%s) + $1)); shift
-  until "$@"; do [ "$(date +%s)" -lt "$end" ] || return 1; sleep 0.1; done
+  until "$@"; do [ "$(date +%s)" -lt "$end" ] || return 1; sleep 0.02; done
 }
 
 # A dataset small enough for a test: 32 npz files of some 100 KB, thinking 20 ms a batch. More -p go behind.
