@@ -29,14 +29,19 @@ Task<void> Accelerator::run(Block block) {
         record.block_index = block.block_index;
         record.step_index = static_cast<std::uint32_t>(i);
         const bool have_batch = co_await fetch(record);
-        if (!have_batch) break;
+        if (!have_batch) {
+            // Nobody leaves a block before all ranks have agreed to: one that went on to the next collective call could
+            // not hand its host's word on, and the ranks of other hosts would wait for it for ever.
+            co_await shared_.barrier->arrive();
+            break;
+        }
         record.think_drawn_ns = to_ns(draw_s(*block.think, random_));
         co_await think(record, record.think_drawn_ns);
         const std::uint64_t stop = co_await shared_.barrier->arrive();
         record.barrier_end_ns = shared_.reactor->now_ns();
         ++shared_.counters->steps;
-        // A step that a stop cut short is not a step: its times would be lies.
-        if (!shared_.stopping) shared_.log->add(local_index_, record);
+        // A step that a stop cut short is not a step: its times would be lies. The stop may be another rank's.
+        if (!shared_.stopping && stop <= kTimeIsUp) shared_.log->add(local_index_, record);
         if (stop != kGoOn) break;
     }
 }
