@@ -37,7 +37,7 @@ Expected<PreparedFolder> prepare(const DatasetRequest& request, const formats::F
     if (backend.stat(std::string(dataset::kManifestName))) {
         auto found = dataset::read_manifest(backend);
         if (!found) return found.error();
-        const auto differences = dataset::compare(*found, section);
+        const auto differences = dataset::compare_to_resume(*found, section, kContentVersion);
         if (found->is_adopted() || !differences.empty()) {
             std::string words = found->is_adopted() ? "another tool wrote it" : "";
             for (const auto& difference : differences)

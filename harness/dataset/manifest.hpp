@@ -50,6 +50,9 @@ struct Mismatch {
 };
 // Fewer files than were made are fine (P11); sizes of an adopted dataset are not compared, only the files know them.
 std::vector<Mismatch> compare(const Manifest& manifest, const DatasetSection& asked);
+// Why writing `asked` with content of this version is not going on with what lies there: the counts are in the names,
+// so that fewer files are another dataset, too.
+std::vector<Mismatch> compare_to_resume(const Manifest& manifest, const DatasetSection& asked, int content_version);
 // The same as one error: "... num_subfolders_train: found 3, asked 2"; also refuses a dataset that is not complete.
 Status check_manifest(const Manifest& manifest, const DatasetSection& asked, const std::string& place);
 

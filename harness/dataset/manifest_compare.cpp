@@ -74,6 +74,19 @@ std::vector<Mismatch> compare(const Manifest& manifest, const DatasetSection& as
     return c.mismatches;
 }
 
+std::vector<Mismatch> compare_to_resume(const Manifest& manifest, const DatasetSection& asked, int content_version) {
+    Comparison c;
+    if (asked.num_files_train < manifest.dataset.num_files_train)
+        c.equal("num_files_train", manifest.dataset.num_files_train, asked.num_files_train);
+    if (asked.num_files_eval < manifest.dataset.num_files_eval)
+        c.equal("num_files_eval", manifest.dataset.num_files_eval, asked.num_files_eval);
+    std::vector<Mismatch> all = compare(manifest, asked); // names what is more
+    all.insert(all.begin(), c.mismatches.begin(), c.mismatches.end());
+    if (manifest.content_version != content_version && !manifest.is_adopted())
+        all.push_back({"content_version", text_of(manifest.content_version), text_of(content_version)});
+    return all;
+}
+
 Status check_manifest(const Manifest& manifest, const DatasetSection& asked, const std::string& place) {
     if (manifest.state != Manifest::State::complete)
         return config_error(

@@ -155,6 +155,31 @@ TEST_CASE("P11: fewer files than made are allowed, more are not") {
     CHECK(compared(manifest, asked) == "dataset.num_files_train:12:13;dataset.num_files_eval:3:4;");
 }
 
+TEST_CASE(
+    "datagen goes on only with the very same dataset: fewer files have other names, another content other bytes") {
+    DatasetSection section = small_section("npz");
+    section.num_files_train = 56;
+    section.num_files_eval = 8;
+    Manifest manifest = made(section);
+    manifest.content_version = 3;
+    CHECK(compare_to_resume(manifest, section, 3).empty());
+    const auto only = [&](const DatasetSection& asked, int version) {
+        const auto found = compare_to_resume(manifest, asked, version);
+        return found.size() == 1 ? found[0].key + ":" + found[0].found + ":" + found[0].asked : "not one difference";
+    };
+    DatasetSection fewer = section, more = section, none = section, seed = section;
+    fewer.num_files_train = 28; // would be img_00_of_28, beside img_00_of_56
+    more.num_files_train = 57;
+    none.num_files_eval = 0;
+    seed.seed = 11;
+    CHECK(only(fewer, 3) == "dataset.num_files_train:56:28");
+    CHECK(only(more, 3) == "dataset.num_files_train:56:57");
+    CHECK(only(none, 3) == "dataset.num_files_eval:8:0");
+    CHECK(only(seed, 3) == "dataset.seed:10:11");
+    CHECK(only(section, 4) == "content_version:3:4");
+    CHECK(compare(manifest, fewer).empty()); // a run may use a part
+}
+
 TEST_CASE("every parameter that makes another dataset is named; what does not apply is not compared") {
     const DatasetSection section = small_section();
     const Manifest manifest = made(section);
