@@ -11,6 +11,7 @@
 #include "harness/types/random.hpp"
 #include "harness/types/units.hpp"
 #include "reporters/registry.hpp"
+#include "storage/registry.hpp"
 
 namespace feedbench::cli {
 
@@ -37,7 +38,9 @@ std::uint64_t run_seed(Session& session, std::uint64_t asked) {
 
 // Results on the storage under test disturb it, and the rules forbid it: a warning (an error in a submission, later).
 void warn_of_shared_filesystem(const Workload& workload, const ResultsFolder& folder, RunResult& result) {
-    const std::string data = config::data_location(workload);
+    const auto uri = storage::parse_uri(config::data_location(workload));
+    if (!uri) return;
+    const std::string& data = uri->root; // empty, and no path, where the storage is not a filesystem
     struct stat data_stat {
     }, results_stat{};
     if (::stat(data.c_str(), &data_stat) != 0 || ::stat(folder.path().c_str(), &results_stat) != 0) return;
@@ -82,6 +85,9 @@ class RunCommand {
         auto reactor = session_.reactor(state_.virtual_time,
                                         !state_.virtual_time && workload_.reader.io_engine == IoEngine::uring);
         if (!reactor) return session_.fail(reactor.error());
+        if (state_.require_au == 0 && !workload_.metric.au_is_set)
+            return session_.fail(usage_error("--require-au without a value takes the workload's bar, and " +
+                                             workload_.name + " has none (metric.au): give a fraction"));
         request_.workload = &workload_;
         request_.communicator = &session_.communicator();
         request_.reactor = *reactor;
@@ -96,7 +102,7 @@ class RunCommand {
         auto plan = kind_.plan(request_);
         if (auto status = cluster::agree(session_.communicator(), plan ? Status{} : Status(plan.error())); !status)
             return session_.fail(status.error());
-        if (auto status = open_results(); !status) return session_.fail(status.error());
+        if (auto status = open_results(); !status) return abandon(status.error());
         Session::catch_signals();
         auto result = kind_.run(request_);
         return result ? report(std::move(*result)) : abandon(result.error());
