@@ -118,10 +118,12 @@ Task<void> TrainingRun::run_epoch(Phase& phase, std::uint32_t epoch_index) {
 
     tally.start_ns = request_.reactor->now_ns();
     for (auto& one : phase.accelerators) one->loader().start(plan, one->global_index());
+    if (loaders_stopped_) stop_loaders(); // the wish came between two epochs, when there was no loader to hear it
     co_await run_blocks(phase, epoch_index, plan.step_count());
     for (auto& one : phase.accelerators) co_await one->loader().close();
     tally.end_ns = request_.reactor->now_ns();
     current_ = nullptr;
+    if (!phase.evaluation) steps_done_ += plan.step_count();
 
     for (auto& one : phase.accelerators) {
         const accelerator::Consumed consumed = one->take_consumed();
@@ -147,7 +149,6 @@ Task<void> TrainingRun::run_blocks(Phase& phase, std::uint32_t epoch_index, std:
         step += length;
         ++block_index;
         if (stopped() || phase.evaluation) continue;
-        steps_done_ += length;
         const bool last = step == step_count;
         const bool due = workload_.checkpoint.steps_between_checkpoints > 0
                              ? steps_until_checkpoint(step - length) == length
@@ -163,6 +164,7 @@ Task<void> TrainingRun::run_block(Phase& phase, accelerator::Block block) {
     std::vector<std::uint32_t> indices;
     for (auto& one : phase.accelerators) indices.push_back(one->global_index());
     log_.begin_block(indices, block.epoch_index, block.block_index);
+    epoch_steps_done_ = block.first_step;
     engine::TaskGroup group(*request_.reactor);
     for (auto& one : phase.accelerators) group.spawn(one->run(block));
     co_await group.join();
@@ -175,17 +177,19 @@ void TrainingRun::fail(Error error) {
     barrier_.raise_stop(accelerator::kFailed);
 }
 
+void TrainingRun::stop_loaders() {
+    loaders_stopped_ = shared_.stopping = true;
+    const Error reason{
+        .kind = ErrorKind::interrupted, .message = "the run stops", .operation = {}, .path = {}, .host = {}};
+    if (current_)
+        for (auto& one : current_->accelerators) one->loader().stop(reason);
+}
+
 void TrainingRun::heartbeat() {
     const std::uint64_t now = request_.reactor->now_ns();
     slices_.advance(now);
     if (request_.signal && *request_.signal != 0) barrier_.raise_stop(accelerator::kInterrupted);
-    if (barrier_.check_stop() != 0 && !loaders_stopped_) {
-        loaders_stopped_ = shared_.stopping = true;
-        const Error reason{
-            .kind = ErrorKind::interrupted, .message = "the run stops", .operation = {}, .path = {}, .host = {}};
-        if (current_)
-            for (auto& one : current_->accelerators) one->loader().stop(reason);
-    }
+    if (barrier_.check_stop() != 0 && !loaders_stopped_) stop_loaders();
     if (const std::string stall = watchdog_.check(now); !stall.empty()) {
         Error error{.kind = ErrorKind::stalled, .message = stall, .operation = {}, .path = {}, .host = {}};
         error.rank = request_.communicator->rank();
@@ -208,7 +212,7 @@ void TrainingRun::show_progress(std::uint64_t now) {
     progress.done = epoch_steps_done_ + steps;
     progress.total = epoch_steps_total_;
     progress.elapsed_s = seconds(now - start_ns_);
-    const std::uint64_t done = steps_done_ + (current_->evaluation ? 0 : steps);
+    const std::uint64_t done = steps_done_ + (current_->evaluation ? 0 : progress.done);
     if (done > 0)
         progress.eta_s = progress.elapsed_s * static_cast<double>(steps_total_ - std::min(done, steps_total_)) /
                          static_cast<double>(done);

@@ -70,6 +70,7 @@ class TrainingRun {
     void gather_epoch(const Phase& phase, std::uint32_t epoch_index, const EpochTally& tally);
 
     void heartbeat();
+    void stop_loaders(); // and thinking: every accelerator arrives at the barrier soon
     void show_progress(std::uint64_t now_ns);
     void fail(Error error);
     bool stopped() const { return barrier_.agreed_stop() != 0; }
@@ -94,8 +95,8 @@ class TrainingRun {
     std::int64_t clock_offset_ns_ = 0;
     Phase* current_ = nullptr;
     bool loaders_stopped_ = false, samples_lost_ = false;
-    std::uint64_t steps_done_ = 0, steps_total_ = 0; // training steps, for total_training_steps and the ETA
-    std::uint64_t epoch_steps_done_ = 0, epoch_steps_total_ = 0;
+    std::uint64_t steps_done_ = 0, steps_total_ = 0; // of ended epochs; for total_training_steps and the ETA
+    std::uint64_t epoch_steps_done_ = 0, epoch_steps_total_ = 0; // of this epoch, before the current block; in all
     std::uint32_t epoch_shown_ = 0;
     std::string_view phase_shown_ = "epoch";
     std::int64_t next_checkpoint_epoch_ = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "generators/content.hpp"
 #include "harness/loader/file_reading.hpp"
 #include "harness/types/units.hpp"
 #include "storage/registry.hpp"
@@ -32,6 +33,23 @@ Expected<SetPlan> make_set(const Workload& workload, const dataset::Manifest* ma
     return set;
 }
 
+// A step record has 16 bits for its epoch and 15 for its block (one more is the mark of an evaluation).
+Status check_counts(const Workload& workload, std::uint64_t steps_per_epoch) {
+    constexpr std::uint64_t kMostEpochs = 65536, kMostBlocks = 32768;
+    if (workload.train.epochs > kMostEpochs)
+        return config_error(std::to_string(workload.train.epochs) + " epochs are more than the " +
+                                std::to_string(kMostEpochs) + " that a run can record",
+                            "train.epochs");
+    const std::int64_t between = workload.checkpoint.steps_between_checkpoints;
+    if (!workload.workflow.checkpoint || between <= 0) return {};
+    const std::uint64_t blocks = (steps_per_epoch - 1) / static_cast<std::uint64_t>(between) + 1;
+    if (blocks <= kMostBlocks) return {};
+    return config_error("a checkpoint every " + std::to_string(between) + " of " + std::to_string(steps_per_epoch) +
+                            " steps makes " + std::to_string(blocks) + " blocks an epoch, more than the " +
+                            std::to_string(kMostBlocks) + " that a run can record",
+                        "checkpoint.steps_between_checkpoints");
+}
+
 } // namespace
 
 Expected<std::unique_ptr<storage::Backend>> open_storage(const RunRequest& request, const std::string& uri,
@@ -59,6 +77,13 @@ Expected<TrainingPlan> make_training_plan(const RunRequest& request, const datas
     auto format = formats::find_format(workload.dataset.format);
     if (!format) return format.error();
     plan.format = *format;
+    if (workload.reader.verify == Verify::content && made && made->content_version != generators::kContentVersion)
+        return config_error(made->is_adopted()
+                                ? "the content of an adopted dataset is not known, so that it cannot be checked: use "
+                                  "checksum, header or off"
+                                : "the dataset's content is of version " + std::to_string(made->content_version) +
+                                      ", this feedbench knows version " + std::to_string(generators::kContentVersion),
+                            "reader.verify");
     auto loader = loader::find_loader(workload.reader.data_loader);
     if (!loader) return loader.error();
     plan.loader = *loader;
@@ -78,6 +103,7 @@ Expected<TrainingPlan> make_training_plan(const RunRequest& request, const datas
     if (!first) return first.error();
     plan.steps_per_epoch = (*first)->step_count();
     plan.dropped_per_epoch = (*first)->dropped_sample_count();
+    if (auto status = check_counts(workload, plan.steps_per_epoch); !status) return status.error();
     if (plan.valid)
         if (auto evaluation = make_epoch_plan(request, plan, *plan.valid, 0); !evaluation) {
             Error error = evaluation.error();
