@@ -46,6 +46,9 @@ Expected<std::uint64_t> Format::read_blocking(const ReadRequest& request, std::u
 }
 
 Expected<std::unique_ptr<StreamReader>> Format::open_stream(const ReadRequest& request) const {
+    if (request.has_content && request.on_payload)
+        return internal_error("format " + std::string(name()) + " cannot check content in a stream (" + request.path +
+                              ")");
     return std::unique_ptr<StreamReader>(std::make_unique<EvenStream>(request));
 }
 

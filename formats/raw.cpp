@@ -56,6 +56,24 @@ class RawReader final : public SampleReader {
     std::uint64_t sample_bytes_, position_ = 0, end_ = 0;
 };
 
+class RawStream final : public StreamReader {
+  public:
+    explicit RawStream(const ReadRequest& request) : request_(request) {}
+    Expected<std::uint32_t> consume(std::span<const std::byte> data) override {
+        if (data.size() > request_.file_bytes - seen_bytes_)
+            return format_error(request_.path, "more bytes than the file's " + std::to_string(request_.file_bytes),
+                                static_cast<std::int64_t>(seen_bytes_));
+        if (request_.has_content && request_.on_payload)
+            if (Status status = request_.on_payload(seen_bytes_, data); !status) return status.error();
+        seen_bytes_ += data.size();
+        return samples_by_position(seen_bytes_, request_.file_bytes, request_.shape.sample_count);
+    }
+
+  private:
+    ReadRequest request_;
+    std::uint64_t seen_bytes_ = 0;
+};
+
 class RawFormat final : public Format {
   public:
     std::string_view name() const override { return "raw"; }
@@ -78,7 +96,7 @@ class RawFormat final : public Format {
     Expected<std::unique_ptr<StreamReader>> open_stream(const ReadRequest& request) const override {
         auto known = complete(request);
         if (!known) return known.error();
-        return Format::open_stream(*known);
+        return std::unique_ptr<StreamReader>(std::make_unique<RawStream>(*known));
     }
     // Nothing in the file says what it holds: only its size can be set against the samples that are expected.
     Expected<FileShape> inspect(const ReadRequest& request, const ReadAt&) const override {

@@ -102,6 +102,8 @@ TEST_CASE("every format: samples come back whole, in extents that keep to the pr
                 CHECK(std::is_sorted(streamed.counts.begin(), streamed.counts.end()));
                 REQUIRE_FALSE(streamed.counts.empty());
                 CHECK(streamed.counts.back() == shape.sample_count);
+                CHECK(streamed.payload_bytes == shape.payload_bytes()); // verify: content means every byte here, too
+                CHECK(streamed.payload == content_bytes(generated(3), shape.payload_bytes()));
             }
 }
 
