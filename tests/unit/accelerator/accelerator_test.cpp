@@ -2,8 +2,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "../../support/fake_ranks.hpp"
 #include "harness/types/units.hpp"
+#include "tests/support/fake_ranks.hpp"
 
 using namespace feedbench;
 using namespace feedbench::accelerator;

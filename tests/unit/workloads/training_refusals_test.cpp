@@ -1,6 +1,6 @@
 // What make_training_plan refuses although every part of it could be made (training_setup.cpp).
-#include "../../support/virtual_run.hpp"
 #include "generators/content.hpp"
+#include "tests/support/virtual_run.hpp"
 #include "workloads/training_setup.hpp"
 
 using namespace feedbench;
