@@ -47,11 +47,7 @@ class NpyReader final : public SampleReader {
     explicit NpyReader(const ReadRequest& request)
         : request_(request), pass_(request_, {request.path, 0, request.file_bytes}, false) {}
 
-    Status begin(std::uint32_t sample_index) override {
-        if (sample_index < request_.shape.sample_count) return {};
-        return format_error(request_.path, "sample " + std::to_string(sample_index) + " asked for, the file holds " +
-                                               std::to_string(request_.shape.sample_count));
-    }
+    Status begin(std::uint32_t sample_index) override { return check_sample_index(request_, sample_index); }
     Expected<std::optional<Extent>> next(std::uint64_t transfer_bytes) override {
         if (position_ == request_.file_bytes) return std::optional<Extent>();
         const std::uint64_t end =

@@ -13,6 +13,7 @@
 #include <algorithm>
 
 #include "formats/npz_pass.hpp"
+#include "formats/shape_check.hpp"
 #include "harness/types/units.hpp"
 
 namespace feedbench::formats {
@@ -37,11 +38,7 @@ class NpzReader final : public SampleReader {
         }
     }
 
-    Status begin(std::uint32_t sample_index) override {
-        if (sample_index < request_.shape.sample_count) return {};
-        return format_error(request_.path, "sample " + std::to_string(sample_index) + " asked for, the file holds " +
-                                               std::to_string(request_.shape.sample_count));
-    }
+    Status begin(std::uint32_t sample_index) override { return check_sample_index(request_, sample_index); }
 
     Expected<std::optional<Extent>> next(std::uint64_t transfer_bytes) override {
         if (issue_stretch_ == stretches_.size()) {

@@ -30,10 +30,7 @@ class RawReader final : public SampleReader {
     explicit RawReader(const ReadRequest& request) : request_(request), sample_bytes_(request.shape.sample_bytes()) {}
 
     Status begin(std::uint32_t sample_index) override {
-        if (sample_index >= request_.shape.sample_count)
-            return format_error(request_.path, "sample " + std::to_string(sample_index) +
-                                                   " asked for, the file holds " +
-                                                   std::to_string(request_.shape.sample_count));
+        if (const Status status = check_sample_index(request_, sample_index); !status) return status;
         position_ = sample_index * sample_bytes_;
         end_ = position_ + sample_bytes_;
         return {};

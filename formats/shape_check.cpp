@@ -40,4 +40,10 @@ Status check_plain_shape(std::string_view format, const FileShape& shape) {
     return check_dims(format, shape);
 }
 
+Status check_sample_index(const ReadRequest& request, std::uint32_t sample_index) {
+    if (sample_index < request.shape.sample_count) return {};
+    return format_error(request.path, "sample " + std::to_string(sample_index) + " asked for, the file holds " +
+                                          std::to_string(request.shape.sample_count));
+}
+
 } // namespace feedbench::formats

@@ -1,14 +1,14 @@
-// What a FileShape must satisfy before a format lays it out, and how it is put in words.
+// What a FileShape must satisfy before a format lays it out, and how it is put in words; what a reader may be asked
+// for.
 //
-// Thread: any. Owner: none. Units: bytes. Errors: config_error with the numbers.
+// Thread: any. Owner: none. Units: bytes. Errors: config_error with the numbers; format_error of a file.
 // Source: dataset_plan.hpp.
 #pragma once
 
 #include <string>
 #include <string_view>
 
-#include "harness/types/dataset_plan.hpp"
-#include "harness/types/error.hpp"
+#include "formats/format.hpp"
 
 namespace feedbench::formats {
 
@@ -22,5 +22,8 @@ std::string describe_dims(const std::vector<std::uint64_t>& dims); // "(3, 4, 1)
 Status check_dims(std::string_view format, const FileShape& shape);
 // The same, and nothing that only hdf5 has (chunks, several datasets), and no compression.
 Status check_plain_shape(std::string_view format, const FileShape& shape);
+
+// The reader of this request is asked for a sample that the file has.
+Status check_sample_index(const ReadRequest& request, std::uint32_t sample_index);
 
 } // namespace feedbench::formats

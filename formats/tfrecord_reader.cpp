@@ -1,15 +1,11 @@
 #include "formats/tfrecord_reader.hpp"
 
+#include "formats/shape_check.hpp"
 #include "formats/tfrecord_pass.hpp"
 
 namespace feedbench::formats {
 
 namespace {
-
-Error no_such_record(const ReadRequest& request, std::uint32_t sample_index) {
-    return format_error(request.path, "record " + std::to_string(sample_index) + " asked for, the file holds " +
-                                          std::to_string(request.shape.sample_count));
-}
 
 // Records of one size: where each lies follows from the file's size, so that one record costs itself alone.
 class RecordReader final : public SampleReader {
@@ -18,7 +14,7 @@ class RecordReader final : public SampleReader {
         : request_(request), record_bytes_(record_bytes) {}
 
     Status begin(std::uint32_t sample_index) override {
-        if (sample_index >= request_.shape.sample_count) return no_such_record(request_, sample_index);
+        if (const Status status = check_sample_index(request_, sample_index); !status) return status;
         position_ = record_bytes_ * sample_index;
         end_ = position_ + record_bytes_;
         if (request_.has_content) pass_.emplace(request_, position_, sample_index);
@@ -82,7 +78,7 @@ class SequentialReader final : public SampleReader {
   public:
     explicit SequentialReader(const ReadRequest& request) : request_(request), stream_(request) {}
     Status begin(std::uint32_t sample_index) override {
-        if (sample_index >= request_.shape.sample_count) return no_such_record(request_, sample_index);
+        if (const Status status = check_sample_index(request_, sample_index); !status) return status;
         wanted_ = sample_index + 1;
         return {};
     }
