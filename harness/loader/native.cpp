@@ -7,6 +7,7 @@
 
 #include "harness/loader/file_reading.hpp"
 #include "harness/loader/models.hpp"
+#include "harness/loader/signalled_loader.hpp"
 
 namespace feedbench::loader {
 
@@ -14,21 +15,17 @@ using engine::Task;
 
 namespace {
 
-class NativeLoader final : public Loader {
+class NativeLoader final : public SignalledLoader {
   public:
     explicit NativeLoader(const LoaderContext& context)
-        : context_(context), group_(*context.reactor), changed_(*context.reactor),
-          depth_(*context.reactor, context.reader->queue_depth) {
-        context_.stopping = &stopping_;
-    }
+        : SignalledLoader(context), depth_(*context.reactor, context.reader->queue_depth) {}
 
     void start(const EpochPlan& plan, std::uint32_t accelerator_index) override {
         plan_ = &plan;
         accelerator_ = accelerator_index;
         total_ = plan.step_count() * plan.batch_size();
         next_ = asked_ = taken_ = 0;
-        stopping_ = false;
-        error_.reset();
+        restart();
         filling_.clear();
         // A worker reads one sample at a time; with small samples it takes queue_depth of them to fill the queue.
         const std::uint64_t workers = std::min<std::uint64_t>(context_.reader->queue_depth, total_);
@@ -49,19 +46,6 @@ class NativeLoader final : public Loader {
             ++taken_;
         }
         co_return batch;
-    }
-
-    void stop(const Error& reason) override {
-        if (!error_) error_ = reason;
-        stopping_ = true;
-        changed_.notify();
-    }
-
-    Task<void> close() override {
-        stopping_ = true;
-        changed_.notify();
-        co_await group_.join();
-        group_.clear();
     }
 
   private:
@@ -109,15 +93,10 @@ class NativeLoader final : public Loader {
         into.client_wait_ns += part.client_wait_ns;
     }
 
-    LoaderContext context_;
-    engine::TaskGroup group_;
-    engine::Signal changed_;
     engine::Semaphore depth_;
     const EpochPlan* plan_ = nullptr;
     std::uint32_t accelerator_ = 0;
     std::uint64_t total_ = 0, next_ = 0, asked_ = 0, taken_ = 0;
-    bool stopping_ = false;
-    std::optional<Error> error_;
     std::deque<Filling> filling_; // front: the batch that will be handed over next
 };
 

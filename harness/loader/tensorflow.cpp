@@ -10,6 +10,7 @@
 
 #include "harness/loader/file_reading.hpp"
 #include "harness/loader/models.hpp"
+#include "harness/loader/signalled_loader.hpp"
 
 namespace feedbench::loader {
 
@@ -17,12 +18,9 @@ using engine::Task;
 
 namespace {
 
-class TensorflowLoader final : public Loader {
+class TensorflowLoader final : public SignalledLoader {
   public:
-    explicit TensorflowLoader(const LoaderContext& context)
-        : context_(context), group_(*context.reactor), changed_(*context.reactor) {
-        context_.stopping = &stopping_;
-    }
+    explicit TensorflowLoader(const LoaderContext& context) : SignalledLoader(context) {}
 
     void start(const EpochPlan& plan, std::uint32_t accelerator_index) override {
         plan_ = dynamic_cast<const FileShardPlan*>(&plan);
@@ -33,8 +31,7 @@ class TensorflowLoader final : public Loader {
         total_ = plan_->step_count() * plan_->batch_size();
         shuffle_fill_ = context_.reader->sample_shuffle == Shuffle::off ? 0 : context_.reader->shuffle_size;
         asked_ = taken_ = 0;
-        stopping_ = false;
-        error_.reset();
+        restart();
         accounts_.clear();
         const auto readers = static_cast<std::uint32_t>(std::min<std::uint64_t>(plan_->cycle_length(), file_count_));
         next_missing_.assign(readers, 0);
@@ -56,19 +53,6 @@ class TensorflowLoader final : public Loader {
         } else
             batch.error = error_;
         co_return batch;
-    }
-
-    void stop(const Error& reason) override {
-        if (!error_) error_ = reason;
-        stopping_ = true;
-        changed_.notify();
-    }
-
-    Task<void> close() override {
-        stopping_ = true;
-        changed_.notify();
-        co_await group_.join();
-        group_.clear();
     }
 
   private:
@@ -195,14 +179,9 @@ class TensorflowLoader final : public Loader {
         if (batch_is_complete()) changed_.notify();
     }
 
-    LoaderContext context_;
-    engine::TaskGroup group_;
-    engine::Signal changed_;
     const FileShardPlan* plan_ = nullptr;
     std::uint32_t accelerator_ = 0, samples_per_file_ = 1;
     std::uint64_t file_count_ = 0, total_ = 0, shuffle_fill_ = 0, asked_ = 0, taken_ = 0;
-    bool stopping_ = false;
-    std::optional<Error> error_;
     std::vector<std::uint64_t> next_missing_; // one a reader: order index of the record it will complete next
     std::deque<Batch> accounts_;              // front: the batch that will be handed over next
 };
