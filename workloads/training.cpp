@@ -130,7 +130,7 @@ Expected<RunResult> run_training(const RunRequest& request) {
         gather_run(request, *plan, run, outcome);
     }
     if (request.reactor->uring()) (void)request.reactor->uring()->register_buffers({}).has_value();
-    return make_result(request, *plan, **backend, made, std::move(outcome));
+    return make_result(request, *plan, **backend, std::move(outcome));
 }
 
 } // namespace feedbench::workloads

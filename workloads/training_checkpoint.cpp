@@ -59,7 +59,10 @@ Task<void> TrainingRun::write_checkpoint(std::uint32_t epoch_index, std::uint64_
                                       : 1;
     result.bytes = workload_.model.model_size_bytes * writers;
     result.file_count = writers;
-    if (!stopped()) measurements_.checkpoints.push_back(result);
+    if (!stopped())
+        measurements_.checkpoints.push_back(result);
+    else if (rank == 0) // half files are gone already, and so is their folder; it stays where others have a file in it
+        (void)checkpoints_->remove(result.folder).has_value();
 }
 
 Task<Expected<std::uint64_t>> TrainingRun::write_checkpoint_file(const std::string& folder, CheckpointResult& result) {

@@ -99,7 +99,7 @@ void gather_run(const RunRequest& request, const TrainingPlan& plan, TrainingRun
 }
 
 RunResult make_result(const RunRequest& request, const TrainingPlan& plan, storage::Backend& backend,
-                      const DatasetSection& dataset, RunOutcome outcome) {
+                      RunOutcome outcome) {
     const Workload& workload = *request.workload;
     metrics::TrainingMeasurements& m = outcome.measurements;
     RunResult result;
@@ -128,7 +128,7 @@ RunResult make_result(const RunRequest& request, const TrainingPlan& plan, stora
     result.num_files_train = plan.train.used_file_count;
     result.num_files_eval = plan.valid ? plan.valid->used_file_count : 0;
     result.num_samples_per_file = plan.train.samples_per_file;
-    result.record_length_bytes = dataset.record_length_bytes;
+    result.record_length_bytes = workload.dataset.record_length_bytes;
     result.think_time_mean_s = workload.train.computation_time.mean_s;
     result.au_required = workload.metric.au_is_set ? workload.metric.au : 0;
     result.run_seed = request.run_seed;
@@ -139,7 +139,7 @@ RunResult make_result(const RunRequest& request, const TrainingPlan& plan, stora
     m.accelerator_count = plan.placement.total;
     m.batch_size = workload.reader.batch_size;
     m.batch_size_eval = workload.reader.batch_size_eval;
-    m.record_length_bytes = dataset.record_length_bytes;
+    m.record_length_bytes = workload.dataset.record_length_bytes;
     metrics::aggregate(m, result);
 
     if (result.status != "complete") result.invalid_reasons.push_back("run " + result.status);

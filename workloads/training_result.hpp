@@ -22,6 +22,6 @@ struct RunOutcome {
 // Collects hosts, histograms, findings and the step records of all ranks at rank 0.
 void gather_run(const RunRequest& request, const TrainingPlan& plan, TrainingRun& run, RunOutcome& outcome);
 RunResult make_result(const RunRequest& request, const TrainingPlan& plan, storage::Backend& backend,
-                      const DatasetSection& dataset, RunOutcome outcome);
+                      RunOutcome outcome);
 
 } // namespace feedbench::workloads
