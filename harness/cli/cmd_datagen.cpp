@@ -4,6 +4,7 @@
 
 #include "generators/dataset_writer.hpp"
 #include "harness/cli/commands.hpp"
+#include "harness/cluster/error_exchange.hpp"
 #include "harness/config/load_yaml.hpp"
 #include "harness/dataset/plan.hpp"
 #include "harness/types/units.hpp"
@@ -57,7 +58,8 @@ int generate(Session& session, State& state) {
     auto reactor = session.reactor(false, state.odirect);
     if (!reactor) return session.fail(reactor.error());
     auto backend = open_data(session, *workload, **reactor, state.odirect);
-    if (!backend) return session.fail(backend.error());
+    if (auto status = cluster::agree(session.communicator(), backend ? Status{} : Status(backend.error())); !status)
+        return session.fail(status.error());
     Session::catch_signals();
     reporters::ProgressPrinter progress(session.on_terminal(STDERR_FILENO));
     auto report = generators::generate_dataset({&*workload, &session.communicator(), *reactor, backend->get(),
