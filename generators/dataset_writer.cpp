@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t kBufferBytes = kMiB;
 constexpr std::uint32_t kWritesInFlight = 4; // of one file
-constexpr std::uint64_t kFilesMost = 64, kFilesLeast = 4;
+constexpr std::uint64_t kFilesMost = 32, kFilesLeast = 4;
 constexpr std::uint32_t kBuffers = 2 * kFilesMost;
 // Enough files side by side to hide each one's fsync and rename; few where each fills the queue by itself.
 constexpr std::uint64_t kBytesSideBySide = 32 * kMiB;
