@@ -20,6 +20,8 @@ constexpr Binding kLastStep = {
     .set = [](Workload& w, const Value& v) { w.metric.exclude_last_step = v.integer == 1; },
     .get = [](const Workload& w) { return std::string(w.metric.exclude_last_step ? "1" : "0"); }};
 
+constexpr std::string_view kRulesSay = "AU leaves out what the rules' formula does: the first step, and no other";
+
 constexpr Binding kOptions = {.set = [](Workload& w, const Value& v) { w.storage.storage_options = v.entries; },
                               .get =
                                   [](const Workload& w) {
@@ -78,10 +80,12 @@ std::vector<Key> run_rows() {
         without_effect(
             text("output.log_file", "dlio.log", field<&W::output, &OutputSection::log_file>, "Name of the log."),
             "the log is log.txt beside the results"),
-        integer("output.metric.exclude_start_steps", "steps", "1", between(0, 1), kFirstStep,
-                "Steps at the start of a block that AU leaves out; the rules say 1."),
-        integer("output.metric.exclude_end_steps", "steps", "0", between(0, 1), kLastStep,
-                "Steps at the end of a block that AU leaves out; the rules say 0."),
+        without_effect(integer("output.metric.exclude_start_steps", "steps", "1", between(0, 1), kFirstStep,
+                               "Steps at the start of a block that AU leaves out."),
+                       kRulesSay),
+        without_effect(integer("output.metric.exclude_end_steps", "steps", "0", between(0, 1), kLastStep,
+                               "Steps at the end of a block that AU leaves out."),
+                       kRulesSay),
 
         nullable(number("metric.au", "fraction", "", between(0, 1), kBar,
                         "Accelerator utilization to reach, 0.9 for 90 %; without it nothing is failed.")),

@@ -65,6 +65,15 @@ TEST_CASE("a file may lie below workload:, as hydra dumps it") {
               .find("sample.yaml:4: unknown key train beside workload") != std::string::npos);
 }
 
+TEST_CASE("what AU leaves out is the rules' business: keys that ask for something else say that they have no effect") {
+    const Workload w = good("train:\n  epochs: 3\nmetric:\n  exclude_start_steps: 0\n  exclude_end_steps: 1\n");
+    std::size_t said = 0;
+    for (const ConfigValue& value : w.values)
+        if (value.key.find("metric.exclude_") != std::string::npos)
+            said += value.effect.find("accepted without effect") == 0;
+    CHECK(said == 2);
+}
+
 TEST_CASE("an unknown key is an error with its line and the nearest key (S8)") {
     CHECK(bad("train:\n  epochs: 1\n  computaton_time: 0.3\n") ==
           "dir/sample.yaml:3: unknown key train.computaton_time; did you mean computation_time?");
