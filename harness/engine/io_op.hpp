@@ -17,8 +17,8 @@ namespace feedbench::engine {
 class File {
   public:
     virtual ~File() = default;
-    std::uint64_t size_bytes = 0;       // at open; of a file being created: what has been written so far
-    std::uint32_t alignment_bytes = 1;  // offsets, lengths and addresses of reads and writes must be multiples of this
+    std::uint64_t size_bytes = 0;      // at open; of a file being created: what has been written so far
+    std::uint32_t alignment_bytes = 1; // offsets, lengths and addresses of reads and writes must be multiples of this
 };
 
 enum class IoKind : std::uint8_t {
@@ -27,7 +27,8 @@ enum class IoKind : std::uint8_t {
     read,   // file, offset, data, bytes -> result = bytes read (short only at the end of file)
     write,  // file, offset, data, bytes -> result = bytes written (all of them or an error)
     flush,  // file: what was written is on stable storage
-    commit, // file of create: becomes visible under its path with `size_hint` bytes (truncates padding of direct writes)
+    commit, // file of create: becomes visible under its path with `size_hint` bytes (truncates padding of direct
+            // writes)
     close,  // file: released; an uncommitted file vanishes without trace
 };
 std::string_view io_kind_name(IoKind kind);
@@ -51,12 +52,13 @@ struct IoOp {
     IoKind kind = IoKind::read;
     File* file = nullptr;
     std::unique_ptr<File> opened; // answer of open and create
-    std::string_view path;        // open, create (others: for messages): relative to the backend's root; the caller keeps the characters alive
+    std::string_view path; // open, create (others: for messages): relative to the backend's root; the caller keeps the
+                           // characters alive
     std::uint64_t offset = 0;
     std::byte* data = nullptr;
     std::uint64_t bytes = 0;
     std::uint64_t size_hint = 0;
-    int buffer_index = -1; // registered buffer that `data` lies in, -1 = none
+    int buffer_index = -1;   // registered buffer that `data` lies in, -1 = none
     std::int64_t result = 0; // >= 0: bytes or 0; < 0: -errno
     std::string message;     // detail of an error, else empty
     std::uint64_t submit_ns = 0, complete_ns = 0, resume_ns = 0;
@@ -65,8 +67,8 @@ struct IoOp {
     void* waiter = nullptr;         // engine's own
     IoOp* pending_next = nullptr;   // engine's own: list of everything outstanding, for the watchdog
     IoOp* pending_previous = nullptr;
-    IoOp* next = nullptr;           // whoever queues the op at the moment
-    void* backend_state = nullptr;  // backend's own while pending
+    IoOp* next = nullptr;          // whoever queues the op at the moment
+    void* backend_state = nullptr; // backend's own while pending
 };
 
 // Something that operations can be submitted to: a backend.

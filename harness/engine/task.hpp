@@ -1,10 +1,10 @@
 // Task<T>: a lazy coroutine that one parent awaits, or a TaskGroup runs.
 //
-// Thread: reactor thread. Owner: the Task object owns the frame; destroying an unfinished, suspended task destroys its frame, which is
-// allowed only when no operation of it is in flight (STYLE section 3: cancel, drain, destroy). Units: none.
-// Errors: an exception leaving a task body ends the process (std::terminate): failures travel as Expected.
-// Source: the completion-flag scheme of cppcoro for compilers without guaranteed symmetric transfer: GCC 12 drops it at -O0 and under
-// sanitizers, and a million reads that complete at once must not grow the stack.
+// Thread: reactor thread. Owner: the Task object owns the frame; destroying an unfinished, suspended task destroys its
+// frame, which is allowed only when no operation of it is in flight (STYLE section 3: cancel, drain, destroy). Units:
+// none. Errors: an exception leaving a task body ends the process (std::terminate): failures travel as Expected.
+// Source: the completion-flag scheme of cppcoro for compilers without guaranteed symmetric transfer: GCC 12 drops it at
+// -O0 and under sanitizers, and a million reads that complete at once must not grow the stack.
 #pragma once
 
 #include <coroutine>
@@ -15,7 +15,8 @@
 
 namespace feedbench::engine {
 
-template <class T> class Task;
+template <class T>
+class Task;
 
 namespace detail {
 
@@ -26,7 +27,8 @@ struct PromiseBase {
 
     struct FinalAwaiter {
         bool await_ready() noexcept { return false; }
-        template <class P> void await_suspend(std::coroutine_handle<P> self) noexcept {
+        template <class P>
+        void await_suspend(std::coroutine_handle<P> self) noexcept {
             PromiseBase& p = self.promise();
             p.finished = true;
             // The parent frees this frame as soon as it runs: nothing of it may be touched after resume().
@@ -39,19 +41,22 @@ struct PromiseBase {
     [[noreturn]] void unhandled_exception() noexcept { std::terminate(); }
 };
 
-template <class T> struct Promise : PromiseBase {
+template <class T>
+struct Promise : PromiseBase {
     std::optional<T> value;
     Task<T> get_return_object() noexcept;
     void return_value(T v) { value.emplace(std::move(v)); }
 };
-template <> struct Promise<void> : PromiseBase {
+template <>
+struct Promise<void> : PromiseBase {
     Task<void> get_return_object() noexcept;
     void return_void() noexcept {}
 };
 
 } // namespace detail
 
-template <class T = void> class [[nodiscard]] Task {
+template <class T = void>
+class [[nodiscard]] Task {
   public:
     using promise_type = detail::Promise<T>;
     using Handle = std::coroutine_handle<promise_type>;
@@ -110,7 +115,8 @@ template <class T = void> class [[nodiscard]] Task {
 };
 
 namespace detail {
-template <class T> Task<T> Promise<T>::get_return_object() noexcept {
+template <class T>
+Task<T> Promise<T>::get_return_object() noexcept {
     return Task<T>(std::coroutine_handle<Promise<T>>::from_promise(*this));
 }
 inline Task<void> Promise<void>::get_return_object() noexcept {

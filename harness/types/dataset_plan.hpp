@@ -1,4 +1,5 @@
-// The words in which a dataset is described to formats, generators and loaders: which sample, which file, of what shape.
+// The words in which a dataset is described to formats, generators and loaders: which sample, which file, of what
+// shape.
 //
 // Thread: plain values. Owner: the holder. Units: bytes. Errors: none.
 // Source: reference.md section 1 (the reference generator's files). The plan itself is harness/dataset/plan.hpp.
@@ -18,14 +19,15 @@ struct SampleRef {
     bool operator==(const SampleRef&) const = default;
 };
 
-// What one file holds. A sample is dims[0] x dims[1] x ... elements of element_bytes each, element type unsigned integer.
+// What one file holds. A sample is dims[0] x dims[1] x ... elements of element_bytes each, element type unsigned
+// integer.
 struct FileShape {
     std::vector<std::uint64_t> dims; // of one sample, e.g. {15865, 14125} or record_dims
     std::uint32_t sample_count = 1;
     std::uint32_t element_bytes = 1;
-    std::uint32_t record_dataset_count = 1;    // hdf5: num_dset_per_record
-    std::vector<std::uint64_t> chunk_dims;     // hdf5: empty = contiguous
-    std::vector<std::uint64_t> max_shape;      // hdf5: empty = fixed
+    std::uint32_t record_dataset_count = 1; // hdf5: num_dset_per_record
+    std::vector<std::uint64_t> chunk_dims;  // hdf5: empty = contiguous
+    std::vector<std::uint64_t> max_shape;   // hdf5: empty = fixed
     enum class Compression : std::uint8_t { none, gzip, zip } compression = Compression::none;
     int compression_level = 4;
 

@@ -1,7 +1,7 @@
 // Which accelerator reads which sample in which step of one epoch.
 //
-// Thread: any (const). Owner: the workload, for the epoch. Units: counts. Errors: none; a plan that cannot be is refused by
-// its maker (harness/dataset/epoch_planner.hpp). Memory: constant; everything is a function of an index.
+// Thread: any (const). Owner: the workload, for the epoch. Units: counts. Errors: none; a plan that cannot be is
+// refused by its maker (harness/dataset/epoch_planner.hpp). Memory: constant; everything is a function of an index.
 // Source: DESIGN section 5; cases P1-P8, P12-P14.
 #pragma once
 

@@ -1,9 +1,9 @@
 // What went wrong, and Expected<T>: a value or that.
 //
 // Thread: any; plain values. Owner: the holder. Units: offset in bytes.
-// Errors: Expected is how every layer in which data flows reports failure. Exceptions are for config, cli and start-up only and
-// never leave a plug-in method, a callback or a coroutine.
-// Source: DESIGN sections 9 (exit codes) and 10 (one message: host, rank, accelerator, operation, path, offset, errno).
+// Errors: Expected is how every layer in which data flows reports failure. Exceptions are for config, cli and start-up
+// only and never leave a plug-in method, a callback or a coroutine. Source: DESIGN sections 9 (exit codes) and 10 (one
+// message: host, rank, accelerator, operation, path, offset, errno).
 #pragma once
 
 #include <cassert>
@@ -38,7 +38,8 @@ struct Error {
     int rank = -1;
     std::int64_t accelerator = -1;
 
-    // One line for people: "rank 2 (host h1, accelerator 5): read /data/x.npz at 262144: Input/output error (EIO): ...".
+    // One line for people: "rank 2 (host h1, accelerator 5): read /data/x.npz at 262144: Input/output error (EIO):
+    // ...".
     std::string describe() const;
 };
 
@@ -54,17 +55,33 @@ int exit_code(ErrorKind kind);
 // "ENOSPC" for 28 and so on; the number in decimal where the name is unknown.
 std::string errno_name(int errno_value);
 
-template <class T> class [[nodiscard]] Expected {
+template <class T>
+class [[nodiscard]] Expected {
   public:
     Expected(T value) : content_(std::in_place_index<0>, std::move(value)) {}
     Expected(Error error) : content_(std::in_place_index<1>, std::move(error)) {}
     bool has_value() const { return content_.index() == 0; }
     explicit operator bool() const { return has_value(); }
-    T& value() & { assert(has_value()); return *std::get_if<0>(&content_); }
-    const T& value() const& { assert(has_value()); return *std::get_if<0>(&content_); }
-    T&& value() && { assert(has_value()); return std::move(*std::get_if<0>(&content_)); }
-    Error& error() { assert(!has_value()); return *std::get_if<1>(&content_); }
-    const Error& error() const { assert(!has_value()); return *std::get_if<1>(&content_); }
+    T& value() & {
+        assert(has_value());
+        return *std::get_if<0>(&content_);
+    }
+    const T& value() const& {
+        assert(has_value());
+        return *std::get_if<0>(&content_);
+    }
+    T&& value() && {
+        assert(has_value());
+        return std::move(*std::get_if<0>(&content_));
+    }
+    Error& error() {
+        assert(!has_value());
+        return *std::get_if<1>(&content_);
+    }
+    const Error& error() const {
+        assert(!has_value());
+        return *std::get_if<1>(&content_);
+    }
     T& operator*() & { return value(); }
     const T& operator*() const& { return value(); }
     T&& operator*() && { return std::move(*this).value(); }
@@ -75,14 +92,21 @@ template <class T> class [[nodiscard]] Expected {
     std::variant<T, Error> content_;
 };
 
-template <> class [[nodiscard]] Expected<void> {
+template <>
+class [[nodiscard]] Expected<void> {
   public:
     Expected() = default;
     Expected(Error error) : error_(std::move(error)) {}
     bool has_value() const { return !error_; }
     explicit operator bool() const { return has_value(); }
-    Error& error() { assert(error_); return *error_; }
-    const Error& error() const { assert(error_); return *error_; }
+    Error& error() {
+        assert(error_);
+        return *error_;
+    }
+    const Error& error() const {
+        assert(error_);
+        return *error_;
+    }
 
   private:
     std::optional<Error> error_;

@@ -1,7 +1,7 @@
 // What passes from measuring to reporting while a run is under way: one-second slices and phase changes.
 //
-// Thread: rank 0's reactor thread; must return at once and never block. Owner: the cli. Units: in the names. Errors: none.
-// Each method may be left out.
+// Thread: rank 0's reactor thread; must return at once and never block. Owner: the cli. Units: in the names. Errors:
+// none. Each method may be left out.
 #pragma once
 
 #include <string_view>

@@ -1,8 +1,9 @@
 // Named, reproducible random streams and a seeded permutation that needs no list.
 //
 // Thread: any; each object belongs to one user. Owner: the holder. Units: none. Errors: none.
-// A stream is named, so that adding a draw in one place never shifts the draws of another: Random(stream_seed(seed, "think", i)).
-// Source: splitmix64 and xoshiro256++ (Blackman, Vigna, public domain descriptions); cycle-walking Feistel permutation.
+// A stream is named, so that adding a draw in one place never shifts the draws of another: Random(stream_seed(seed,
+// "think", i)). Source: splitmix64 and xoshiro256++ (Blackman, Vigna, public domain descriptions); cycle-walking
+// Feistel permutation.
 #pragma once
 
 #include <cmath>
@@ -52,7 +53,8 @@ class Random {
     std::uint64_t state_[4];
 };
 
-// A bijection of [0, size) chosen by the seed, computed index by index: an epoch's order of 64 million files costs no memory.
+// A bijection of [0, size) chosen by the seed, computed index by index: an epoch's order of 64 million files costs no
+// memory.
 class Permutation {
   public:
     Permutation(std::uint64_t size, std::uint64_t seed) : size_(size), seed_(seed) {

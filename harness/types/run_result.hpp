@@ -20,19 +20,19 @@ inline constexpr int kResultSchemaVersion = 1;
 struct HostFacts {
     std::string name;
     std::uint32_t rank_count = 0, accelerator_count = 0;
-    std::uint32_t cpu_count = 0;      // online logical CPUs
-    std::uint64_t memory_bytes = 0;   // MemTotal
+    std::uint32_t cpu_count = 0;    // online logical CPUs
+    std::uint64_t memory_bytes = 0; // MemTotal
     std::string cpu_model, kernel;
     double process_cpu_s = 0, host_cpu_s = 0; // user + system, in the measured part (process: all ranks of the host)
     std::uint64_t bytes_delivered = 0;
-    std::uint64_t peak_rss_bytes = 0;         // largest of its ranks
+    std::uint64_t peak_rss_bytes = 0; // largest of its ranks
 };
 
 // Where accelerator-seconds went. Sums over accelerators; the parts add up to `total_s`.
 struct Attribution {
     double think_s = 0;        // as drawn
     double storage_wait_s = 0; // waiting for a batch while reads were in flight
-    double client_wait_s = 0;  // waiting for a batch or running late through the client's own fault (oversleep included)
+    double client_wait_s = 0; // waiting for a batch or running late through the client's own fault (oversleep included)
     double barrier_wait_s = 0; // someone else's stall
     double outside_s = 0;      // in the epoch but outside the measured blocks
     double total_s = 0;
@@ -108,7 +108,7 @@ struct RunResult {
     std::uint32_t num_samples_per_file = 0;
     double record_length_bytes = 0; // nominal, from the workload
     double think_time_mean_s = 0;
-    double au_required = 0;         // fraction; 0 = no bar
+    double au_required = 0; // fraction; 0 = no bar
     std::uint64_t run_seed = 0;
     bool virtual_time = false;
 

@@ -56,8 +56,7 @@ TEST_CASE("a checkpoint that fails leaves neither a half file nor an empty folde
     fs::remove_all(folder.path / "global_epoch1_step4");
 
     // The second checkpoint's commit fails.
-    const RunResult bad =
-        run_in_real_time(checkpointing("fault:error=EIO@2,on=commit;inner=" + folder.path.string()));
+    const RunResult bad = run_in_real_time(checkpointing("fault:error=EIO@2,on=commit;inner=" + folder.path.string()));
     CHECK(bad.status == "failed");
     REQUIRE_FALSE(bad.errors.empty());
     CHECK(bad.errors[0].errno_value == EIO);
