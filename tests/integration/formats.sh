@@ -52,6 +52,7 @@ format_case() {
     expect_no_file "$WORK/results" ;;
   esac
   cp "$WORK/good" "$victim"
+  bench adopt "$data"; expect_status 2 "adopting our own"; expect_said "nothing to adopt"
   # Without its manifest it is some other tool's dataset: refused with the way out, then adopted as it stands.
   rm "$data"/*manifest*
   bench run unet3d_mini --data-dir "$data" "${args[@]}" --results-dir "$WORK/results"
