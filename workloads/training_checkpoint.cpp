@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "generators/file_writer.hpp"
+#include "harness/config/checkpoint_sizes.hpp"
 #include "harness/types/units.hpp"
 #include "workloads/training_run.hpp"
 
@@ -37,7 +38,7 @@ Task<void> TrainingRun::write_checkpoint(std::uint32_t epoch_index, std::uint64_
     CheckpointResult result;
     result.epoch_index = epoch_index;
     result.step_index = step_index;
-    result.folder = fmt::format("global_epoch{}_step{}", epoch_index + 1, step_index);
+    result.folder = config::checkpoint_folder_name(epoch_index + 1, step_index);
     result.fsync = workload_.checkpoint.fsync;
     phase_shown_ = "checkpoint";
     const std::uint64_t start_ns = request_.reactor->now_ns();

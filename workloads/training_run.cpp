@@ -129,11 +129,10 @@ Task<void> TrainingRun::run_epoch(Phase& phase, std::uint32_t epoch_index) {
         const accelerator::Consumed consumed = one->take_consumed();
         tally.consumed.sample_count += consumed.sample_count;
         tally.consumed.id_checksum += consumed.id_checksum;
-        for (std::uint64_t step = 0; step < plan.step_count(); ++step)
-            for (std::uint32_t position = 0; position < plan.batch_size(); ++position)
-                tally.expected.id_checksum += sample_id_fingerprint(plan.sample(one->global_index(), step, position));
-        tally.expected.sample_count += plan.step_count() * plan.batch_size();
     }
+    const dataset::EpochChecksum expected =
+        dataset::epoch_checksum(plan, {plan_.placement.first, plan_.placement.count});
+    tally.expected = {expected.sample_count, expected.fingerprint_sum};
     gather_epoch(phase, epoch_index, tally);
 }
 
