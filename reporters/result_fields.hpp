@@ -36,6 +36,8 @@ FEEDBENCH_FIELDS(HostFacts) {
     visit("host_cpu_s", x.host_cpu_s);
     visit("bytes_delivered", x.bytes_delivered);
     visit("peak_rss_bytes", x.peak_rss_bytes);
+    visit("nic_bytes_per_second", x.nic_bytes_per_second);
+    visit("memory_bytes_per_second", x.memory_bytes_per_second);
 }
 FEEDBENCH_FIELDS(Attribution) {
     visit("think_s", x.think_s);
@@ -44,6 +46,45 @@ FEEDBENCH_FIELDS(Attribution) {
     visit("barrier_wait_s", x.barrier_wait_s);
     visit("outside_s", x.outside_s);
     visit("total_s", x.total_s);
+}
+FEEDBENCH_FIELDS(LoaderTime) {
+    visit("in_flight_s", x.in_flight_s);
+    visit("client_queue_s", x.client_queue_s);
+    visit("decode_s", x.decode_s);
+    visit("verify_s", x.verify_s);
+    visit("buffer_wait_s", x.buffer_wait_s);
+}
+FEEDBENCH_FIELDS(CacheEvidence) {
+    visit("bytes_delivered", x.bytes_delivered);
+    visit("source_kind", x.source_kind);
+    visit("source", x.source);
+    visit("source_bytes", x.source_bytes);
+    visit("source_reason", x.source_reason);
+    visit("process_read_bytes", x.process_read_bytes);
+    visit("sampled_page_count", x.sampled_page_count);
+    visit("resident_page_count", x.resident_page_count);
+    visit("residency_method", x.residency_method);
+    visit("residency_reason", x.residency_reason);
+    visit("drop_outcome", x.drop_outcome);
+    visit("drop_s", x.drop_s);
+}
+FEEDBENCH_FIELDS(HostCeiling) {
+    visit("host", x.host);
+    visit("MB_per_second", x.MB_per_second);
+    visit("steps_per_second", x.steps_per_second);
+    visit("au_percentage", x.au_percentage);
+    visit("cpu_s_per_GB", x.cpu_s_per_GB);
+    visit("duration_s", x.duration_s);
+}
+FEEDBENCH_FIELDS(ScalingPoint) {
+    visit("accelerator_count", x.accelerator_count);
+    visit("au_percentage", x.au_percentage);
+    visit("MB_per_second", x.MB_per_second);
+    visit("batch_wait_s_p99", x.batch_wait_s_p99);
+    visit("duration_s", x.duration_s);
+    visit("verdict", x.verdict);
+    visit("passed", x.passed);
+    visit("confirmed", x.confirmed);
 }
 FEEDBENCH_FIELDS(HistogramData) {
     visit("key", x.key);
@@ -64,6 +105,8 @@ FEEDBENCH_FIELDS(Slice) {
     visit("reads", x.reads);
     visit("steps", x.steps);
     visit("stalled_accelerators", x.stalled_accelerators);
+    visit("in_flight_reads", x.in_flight_reads);
+    visit("process_cpu_ns", x.process_cpu_ns);
 }
 FEEDBENCH_FIELDS(BlockResult) {
     visit("index", x.index);
@@ -73,6 +116,16 @@ FEEDBENCH_FIELDS(BlockResult) {
     visit("start_s", x.start_s);
     visit("end_s", x.end_s);
     visit("metrics", x.metrics);
+}
+FEEDBENCH_FIELDS(HostEpochResult) {
+    visit("host", x.host);
+    visit("bytes_delivered", x.bytes_delivered);
+    visit("process_cpu_s", x.process_cpu_s);
+    visit("host_cpu_s", x.host_cpu_s);
+    visit("attribution", x.attribution);
+    visit("loader_time", x.loader_time);
+    visit("cache", x.cache);
+    visit("histograms", x.histograms);
 }
 FEEDBENCH_FIELDS(EpochResult) {
     visit("index", x.index);
@@ -87,6 +140,9 @@ FEEDBENCH_FIELDS(EpochResult) {
     visit("blocks", x.blocks);
     visit("metrics", x.metrics);
     visit("attribution", x.attribution);
+    visit("loader_time", x.loader_time);
+    visit("histograms", x.histograms);
+    visit("hosts", x.hosts);
 }
 FEEDBENCH_FIELDS(CheckpointResult) {
     visit("epoch_index", x.epoch_index);
@@ -103,6 +159,7 @@ FEEDBENCH_FIELDS(Finding) {
     visit("rule", x.rule);
     visit("verdict", x.verdict);
     visit("evidence", x.evidence);
+    visit("facts", x.facts);
 }
 FEEDBENCH_FIELDS(ConfigValue) {
     visit("key", x.key);
@@ -161,6 +218,11 @@ FEEDBENCH_FIELDS(RunResult) {
     visit("virtual_time", x.virtual_time);
     visit("metrics", x.metrics);
     visit("attribution", x.attribution);
+    visit("loader_time", x.loader_time);
+    visit("ceilings", x.ceilings);
+    visit("ceiling_reason", x.ceiling_reason);
+    visit("scaling", x.scaling);
+    visit("scaling_stop", x.scaling_stop);
     visit("epochs", x.epochs);
     visit("checkpoints", x.checkpoints);
     visit("hosts", x.hosts);

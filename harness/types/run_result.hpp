@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,7 +16,7 @@
 
 namespace feedbench {
 
-inline constexpr int kResultSchemaVersion = 1;
+inline constexpr int kResultSchemaVersion = 2;
 
 struct HostFacts {
     std::string name;
@@ -26,6 +27,9 @@ struct HostFacts {
     double process_cpu_s = 0, host_cpu_s = 0; // user + system, in the measured part (process: all ranks of the host)
     std::uint64_t bytes_delivered = 0;
     std::uint64_t peak_rss_bytes = 0; // largest of its ranks
+    // What the host could carry at most; nothing where the machine does not say. Plausibility is judged against them.
+    std::optional<double> nic_bytes_per_second;    // line rate of the interface that carries the data, else the fastest
+    std::optional<double> memory_bytes_per_second; // measured before the run: reading, all CPUs of the job on this host
 };
 
 // Where accelerator-seconds went. Sums over accelerators; the parts add up to `total_s`.
@@ -38,9 +42,52 @@ struct Attribution {
     double total_s = 0;
 };
 
+// Where the time of the loader's operations went, summed over operations: they overlap, so the sum is no wall time.
+struct LoaderTime {
+    double in_flight_s = 0;    // submitted and not yet answered by the storage
+    double client_queue_s = 0; // answered (or lying in the ring) while the reactor or pool was busy or not scheduled
+    double decode_s = 0;       // framing and decompression
+    double verify_s = 0;       // checksums and comparison of content (reader.verify)
+    double buffer_wait_s = 0;  // for a free landing buffer, before anything was asked of the storage
+};
+
+// What the storage really gave to one host in one epoch, as far as the machine can tell.
+struct CacheEvidence {
+    std::uint64_t bytes_delivered = 0;
+    std::string source_kind; // "block", "network", "memory" (tmpfs: nothing lies below it), "none"
+    std::string source;      // "vda (ext4 on /data)", "eth0"
+    // Bytes that came from the device or interface in the epoch, on the whole host; nothing, with the reason.
+    std::optional<double> source_bytes;
+    std::string source_reason;
+    std::optional<double> process_read_bytes; // /proc/self/io read_bytes, summed over the host's ranks
+    // Pages of sampled files, asked about just before they were read, and how many of them were in the page cache.
+    std::uint64_t sampled_page_count = 0, resident_page_count = 0;
+    std::string residency_method; // "cachestat", "mincore" or empty
+    std::string residency_reason; // why nothing was sampled
+    std::string drop_outcome;     // "not asked", "dropped", "not permitted", "timeout", "not offered"
+    double drop_s = 0;            // outside the measured time
+};
+
+// The same plan at a storage that costs nothing, on one host: what its client can do at most.
+struct HostCeiling {
+    std::string host;
+    double MB_per_second = 0, steps_per_second = 0, cpu_s_per_GB = 0, duration_s = 0;
+    std::optional<double> au_percentage; // of the short run; null where it had too few steps
+};
+
+// One point of the curve of `feedbench max`.
+struct ScalingPoint {
+    std::uint32_t accelerator_count = 0;
+    std::optional<double> au_percentage;
+    double MB_per_second = 0, batch_wait_s_p99 = 0, duration_s = 0;
+    std::string verdict;
+    bool passed = false;    // AU reached the bar
+    bool confirmed = false; // a run of full length, not a probe
+};
+
 // Log-linear histogram as plain data: (lower bound ns, count) of the buckets that are not empty.
 struct HistogramData {
-    std::string key; // "sample_read_latency", "batch_wait", "time_to_first_byte"
+    std::string key; // "sample_read_latency", "batch_wait", "time_to_first_byte", "think_error"
     std::uint64_t count = 0, min_ns = 0, max_ns = 0;
     double mean_ns = 0, p50_ns = 0, p95_ns = 0, p99_ns = 0, p999_ns = 0;
     std::vector<std::pair<std::uint64_t, std::uint64_t>> buckets;
@@ -51,6 +98,8 @@ struct Slice {
     std::uint64_t start_ns = 0; // from the start of the run
     std::uint64_t bytes = 0, samples = 0, reads = 0, steps = 0;
     std::uint32_t stalled_accelerators = 0; // waiting for a batch at the end of the slice
+    std::uint32_t in_flight_reads = 0;      // at the end of the slice
+    std::uint64_t process_cpu_ns = 0;       // of all ranks, within the slice
 };
 
 // One block: the steps between two interruptions (checkpoint, end of epoch).
@@ -59,6 +108,17 @@ struct BlockResult {
     std::uint64_t step_count = 0, sample_count = 0, bytes_delivered = 0;
     double start_s = 0, end_s = 0; // from the start of the run: earliest start to latest end over all ranks (case T13)
     std::vector<Metric> metrics;
+};
+
+// One host's part of an epoch.
+struct HostEpochResult {
+    std::string host;
+    std::uint64_t bytes_delivered = 0;
+    double process_cpu_s = 0, host_cpu_s = 0;
+    Attribution attribution; // of the host's accelerators
+    LoaderTime loader_time;
+    CacheEvidence cache;
+    std::vector<HistogramData> histograms;
 };
 
 struct EpochResult {
@@ -70,6 +130,9 @@ struct EpochResult {
     std::vector<BlockResult> blocks;
     std::vector<Metric> metrics; // au_percentage, samples_per_second, effective_utilization_percentage, ...
     Attribution attribution;
+    LoaderTime loader_time;
+    std::vector<HistogramData> histograms;
+    std::vector<HostEpochResult> hosts; // in the order of RunResult::hosts
 };
 
 struct CheckpointResult {
@@ -82,9 +145,10 @@ struct CheckpointResult {
 };
 
 struct Finding {
-    std::string rule;    // "cached", "dataset_on_results_filesystem", ...
-    std::string verdict; // or severity: "warning", "note"
-    std::string evidence;
+    std::string rule;            // "cached", "dataset_on_results_filesystem", ...
+    std::string verdict;         // or severity: "warning", "note"
+    std::string evidence;        // in words
+    std::vector<Metric> facts{}; // the numbers that the words rest on
 };
 
 struct RunResult {
@@ -119,9 +183,14 @@ struct RunResult {
     Attribution attribution;
     std::vector<HistogramData> histograms;
     std::vector<Slice> slices;
-    std::vector<Finding> findings; // warnings and (later) verdicts
-    std::string verdict;           // empty until the verdict rules exist
-    std::string explanation;       // one paragraph; why a bar was missed, empty otherwise
+    LoaderTime loader_time;
+    std::vector<HostCeiling> ceilings; // one a host; empty with the reason
+    std::string ceiling_reason;
+    std::vector<ScalingPoint> scaling; // of `feedbench max`, in the order of accelerator_count
+    std::string scaling_stop;          // what stopped it, in words
+    std::vector<Finding> findings;     // warnings, and every verdict rule that fired, in order of precedence
+    std::string verdict;               // of the first rule that fired; empty: not judged (the run was not complete)
+    std::string explanation;           // one paragraph; why a bar was missed, empty otherwise
     std::vector<ConfigValue> config;
     std::vector<Error> errors; // of a run that failed; the first is the one that was shown
 };
