@@ -29,6 +29,7 @@ FEEDBENCH_FIELDS(HostFacts) {
     visit("rank_count", x.rank_count);
     visit("accelerator_count", x.accelerator_count);
     visit("cpu_count", x.cpu_count);
+    visit("cpu_allowed", x.cpu_allowed);
     visit("memory_bytes", x.memory_bytes);
     visit("cpu_model", x.cpu_model);
     visit("kernel", x.kernel);

@@ -22,6 +22,8 @@ struct HostFacts {
     std::string name;
     std::uint32_t rank_count = 0, accelerator_count = 0;
     std::uint32_t cpu_count = 0;    // online logical CPUs
+    // Of them, what the job may use: affinity of its ranks together, at most the cgroup's quota (1.5 CPUs is possible).
+    std::optional<double> cpu_allowed;
     std::uint64_t memory_bytes = 0; // MemTotal
     std::string cpu_model, kernel;
     double process_cpu_s = 0, host_cpu_s = 0; // user + system, in the measured part (process: all ranks of the host)

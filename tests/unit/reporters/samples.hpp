@@ -59,6 +59,7 @@ inline metrics::TrainingMeasurements measured(std::uint32_t accelerator_count, s
         host.rank_count = 1;
         host.accelerator_count = accelerator_count / host_count;
         host.cpu_count = 64;
+        host.cpu_allowed = 31.5;
         host.memory_bytes = std::uint64_t{503} << 30;
         host.cpu_model = "Some CPU, 64 cores";
         host.kernel = "6.1.0";
