@@ -8,7 +8,6 @@
 #include <cassert>
 #include <coroutine>
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -18,28 +17,39 @@
 
 namespace feedbench::engine {
 
-// Waiting coroutines, first in first out.
+// Waiting coroutines, first in first out. Empty it holds no memory: an accelerator has several, and most wait for
+// nothing.
 class WaitList {
   public:
     WaitList() = default;
     WaitList(const WaitList&) = delete;
     WaitList& operator=(const WaitList&) = delete;
-    ~WaitList() { assert(waiters_.empty()); }
-    void push(std::coroutine_handle<> h) { waiters_.push_back(h); }
+    ~WaitList() { assert(empty()); }
+    void push(std::coroutine_handle<> h) {
+        if (first_ > 32 && first_ > waiters_.size() / 2) { // what has been woken makes room
+            waiters_.erase(waiters_.begin(), waiters_.begin() + static_cast<std::ptrdiff_t>(first_));
+            first_ = 0;
+        }
+        waiters_.push_back(h);
+    }
     bool wake_one(Reactor& reactor) {
-        if (waiters_.empty()) return false;
-        reactor.post(waiters_.front());
-        waiters_.pop_front();
+        if (empty()) return false;
+        reactor.post(waiters_[first_++]);
+        if (first_ == waiters_.size()) {
+            waiters_.clear();
+            first_ = 0;
+        }
         return true;
     }
     void wake_all(Reactor& reactor) {
         while (wake_one(reactor)) {
         }
     }
-    bool empty() const { return waiters_.empty(); }
+    bool empty() const { return first_ == waiters_.size(); }
 
   private:
-    std::deque<std::coroutine_handle<>> waiters_;
+    std::vector<std::coroutine_handle<>> waiters_;
+    std::size_t first_ = 0; // those before it have been woken
 };
 
 // Set once or many times; wait() returns when it is set.

@@ -13,6 +13,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "harness/engine/frame_pool.hpp"
+
 namespace feedbench::engine {
 
 template <class T>
@@ -21,6 +23,9 @@ class Task;
 namespace detail {
 
 struct PromiseBase {
+    static void* operator new(std::size_t bytes) { return FramePool::take(bytes); }
+    static void operator delete(void* frame, std::size_t bytes) noexcept { FramePool::give_back(frame, bytes); }
+
     std::coroutine_handle<> continuation;
     bool parent_suspended = false;
     bool finished = false;
