@@ -53,12 +53,13 @@ Expected<std::unique_ptr<BufferPool>> BufferPool::make(Layout layout) {
         return internal_error(
             "a buffer pool needs buffers of at least one byte and an alignment that is a power of two up to 2 MiB");
     auto pool = std::unique_ptr<BufferPool>(new BufferPool(layout));
-    pool->stride_bytes_ = round_up(layout.buffer_bytes, align);
-    const std::uint64_t needed = pool->stride_bytes_ * layout.buffer_count;
+    const std::uint64_t distinct = layout.overlapping ? 1 : layout.buffer_count,
+                        size = round_up(layout.buffer_bytes, align);
+    pool->stride_bytes_ = layout.overlapping ? 0 : size;
+    const std::uint64_t needed = size * distinct;
     const std::string what =
         std::to_string(layout.buffer_count) + " read buffers of " + std::to_string(layout.buffer_bytes) + " bytes";
-    if (needed / layout.buffer_count != pool->stride_bytes_)
-        return config_error(what + " are more than any machine has");
+    if (needed / distinct != size) return config_error(what + " are more than any machine has");
     const std::uint64_t available = available_memory_bytes();
     if (available != 0 && needed > available)
         return config_error(what + " need " + std::to_string(needed / kMiB) + " MiB, and this host has " +
@@ -75,9 +76,10 @@ Expected<std::unique_ptr<BufferPool>> BufferPool::make(Layout layout) {
     // Small pools stay on small pages: a huge page of which a corner is used would cost memory for nothing.
     if (layout.huge_pages && needed >= kHugePageBytes)
         ::madvise(pool->memory_, round_down(needed, kHugePageBytes), MADV_HUGEPAGE);
-    // Resident before the first measured read: a page fault there would be charged to the storage.
+    // Resident before the first measured read: a page fault there would be charged to the storage. A simulation has
+    // none.
     const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-    for (std::uint64_t at = 0; at < needed; at += page) pool->memory_[at] = std::byte{0};
+    for (std::uint64_t at = 0; at < needed && !layout.overlapping; at += page) pool->memory_[at] = std::byte{0};
     pool->free_.resize(layout.buffer_count);
     for (std::uint32_t i = 0; i < layout.buffer_count; ++i) pool->free_[i] = static_cast<int>(i);
     pool->free_count_ = layout.buffer_count;

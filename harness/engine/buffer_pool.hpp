@@ -58,7 +58,11 @@ class BufferPool {
         std::uint64_t buffer_bytes;
         std::uint32_t buffer_count;
         std::uint64_t alignment_bytes = 4096; // a power of two; buffers lie at multiples of it
+        // All leases are the same memory: for simulations, where nobody looks at what was read and a hundred thousand
+        // accelerators may read at once.
+        bool overlapping = false;
         bool huge_pages = true; // asks for transparent huge pages; a kernel that has none gives small ones
+        std::uint64_t total_bytes() const { return buffer_bytes * (overlapping ? 1 : buffer_count); }
     };
     static Expected<std::unique_ptr<BufferPool>> make(Layout layout);
     // Enough buffers for `concurrent` users, and at least `rotation_bytes` in all (0: twice the last-level cache).
@@ -74,7 +78,7 @@ class BufferPool {
     BufferLease try_lease();
     std::uint32_t free_count() const { return free_count_; }
     const Layout& layout() const { return layout_; }
-    std::uint64_t total_bytes() const { return layout_.buffer_bytes * layout_.buffer_count; }
+    std::uint64_t total_bytes() const { return layout_.total_bytes(); }
     std::vector<std::span<std::byte>> buffers() const; // to register with the ring
 
   private:
