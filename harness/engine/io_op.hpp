@@ -58,9 +58,10 @@ struct IoOp {
     std::byte* data = nullptr;
     std::uint64_t bytes = 0;
     std::uint64_t size_hint = 0;
-    int buffer_index = -1;   // registered buffer that `data` lies in, -1 = none
-    std::int64_t result = 0; // >= 0: bytes or 0; < 0: -errno
-    std::string message;     // detail of an error, else empty
+    std::uint32_t client = 0; // accelerator that asks: model: spreads them over emulated hosts
+    int buffer_index = -1;    // registered buffer that `data` lies in, -1 = none
+    std::int64_t result = 0;  // >= 0: bytes or 0; < 0: -errno
+    std::string message;      // detail of an error, else empty
     std::uint64_t submit_ns = 0, complete_ns = 0, resume_ns = 0;
 
     CompletionSink* sink = nullptr; // set by the engine before submit

@@ -43,6 +43,7 @@ Task<Status> FileReading::open() {
     IoOp op;
     op.kind = IoKind::open;
     op.path = path_;
+    op.client = context_.accelerator_index;
     if (!has_content) {
         auto bytes = context_.format->file_bytes(shape_);
         if (!bytes) co_return bytes.error();
@@ -82,6 +83,7 @@ Task<FileReading::Piece> FileReading::read(std::uint64_t offset, std::uint64_t b
     op.kind = IoKind::read;
     op.file = file_.get();
     op.path = path_; // for the watchdog's message
+    op.client = context_.accelerator_index;
     op.offset = from;
     op.data = piece.buffer.lease().data();
     op.bytes = round_up(offset + bytes, align) - from;

@@ -51,7 +51,8 @@ struct LoaderContext {
     LoaderCounters* counters = nullptr;
     const ReaderSection* reader = nullptr;
     std::uint64_t seed = 0;
-    const bool* stopping = nullptr; // set by each loader in its own copy: true = no further read is begun
+    std::uint32_t accelerator_index = 0; // global; set by each loader in its own copy, as is:
+    const bool* stopping = nullptr;      // set by each loader in its own copy: true = no further read is begun
 };
 
 class Loader {

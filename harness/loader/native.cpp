@@ -22,7 +22,7 @@ class NativeLoader final : public SignalledLoader {
 
     void start(const EpochPlan& plan, std::uint32_t accelerator_index) override {
         plan_ = &plan;
-        accelerator_ = accelerator_index;
+        accelerator_ = context_.accelerator_index = accelerator_index;
         total_ = plan.step_count() * plan.batch_size();
         next_ = asked_ = taken_ = 0;
         restart();

@@ -27,7 +27,7 @@ class PytorchLoader final : public Loader {
 
     void start(const EpochPlan& plan, std::uint32_t accelerator_index) override {
         plan_ = &plan;
-        accelerator_ = accelerator_index;
+        accelerator_ = context_.accelerator_index = accelerator_index;
         step_count_ = plan.step_count();
         taken_ = 0;
         stopping_ = false;

@@ -25,7 +25,7 @@ class TensorflowLoader final : public SignalledLoader {
     void start(const EpochPlan& plan, std::uint32_t accelerator_index) override {
         plan_ = dynamic_cast<const FileShardPlan*>(&plan);
         assert(plan_ && "LoaderEntry::shards_files says that this loader needs a FileShardPlan");
-        accelerator_ = accelerator_index;
+        accelerator_ = context_.accelerator_index = accelerator_index;
         file_count_ = plan_->file_count(accelerator_);
         samples_per_file_ = plan_->samples_per_file();
         total_ = plan_->step_count() * plan_->batch_size();
