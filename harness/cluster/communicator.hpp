@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "harness/cluster/life_signs.hpp"
+
 namespace feedbench::cluster {
 
 struct HostLayout {
@@ -51,8 +53,25 @@ class Communicator {
     virtual void announce_stop(std::uint64_t value) = 0;
     virtual std::uint64_t announced_stop() = 0;
 
+    // What this rank and the others of its host let each other see (stall_watch.hpp looks at it).
+    LifeSigns& life() { return *life_; }
+    // For loops outside the reactor that take long and get on: once a turn, cheap. Collectives do it while they wait.
+    void tick() {
+        life_->progress();
+        exchange_signs();
+    }
+    // Signs between hosts, for the watching thread: how often host `host` has been heard of (0: never yet); how long
+    // all ranks of this host have waited for others; how long those of all hosts have. Any thread.
+    virtual std::uint64_t signs_heard(int host) const { return host == host_index() ? 1 : 0; }
+    virtual void show_host_waits(std::uint64_t waited_ns) { (void)waited_ns; }
+    virtual std::uint64_t all_hosts_wait_ns() const { return 0; }
+
     // Ends the job at once, all ranks (after a message): for watchdogs and for errors before agreement is possible.
     [[noreturn]] virtual void abort(int exit_code) = 0;
+
+  protected:
+    virtual void exchange_signs() {} // main thread
+    std::unique_ptr<LifeSigns> life_ = LifeSigns::alone();
 };
 
 // MPI when started by mpirun, mpiexec or srun (or FEEDBENCH_MPI=1; never with FEEDBENCH_MPI=0), else one process, which

@@ -12,28 +12,15 @@
 
 #include "harness/cluster/communicator.hpp"
 #include "harness/cluster/host_meeting.hpp"
+#include "harness/cluster/mpi_signs.hpp"
 #include "harness/cluster/pacing.hpp"
+#include "harness/types/units.hpp"
 
 namespace feedbench::cluster {
 namespace {
 
 constexpr int kDataTag = 1, kStopTag = 2;
 constexpr std::size_t kPieceBytes = std::size_t{256} << 20; // MPI counts are int
-
-// Every blocking call of MPI spins; its polled twin with naps does not.
-void wait(MPI_Request& request) {
-    IdlePacer pacer;
-    int done = 0;
-    while (MPI_Test(&request, &done, MPI_STATUS_IGNORE), !done) pacer.pause();
-}
-
-template <class T>
-void reduce_everywhere(std::span<T> values, MPI_Datatype type, MPI_Op op) {
-    assert(values.size() <= INT_MAX);
-    MPI_Request request;
-    MPI_Iallreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), type, op, MPI_COMM_WORLD, &request);
-    wait(request);
-}
 
 std::string host_name() {
     char name[256] = "";
@@ -55,16 +42,16 @@ class Mpi final : public Communicator {
         MPI_Comm_split(MPI_COMM_WORLD, local_rank_ == 0 ? 0 : MPI_UNDEFINED, rank_, &leaders_);
         MPI_Comm_dup(MPI_COMM_WORLD, &stops_);
         set_up_meeting();
+        signs_.begin(stops_, hosts_.size(), listens());
         if (listens()) listen();
     }
 
     ~Mpi() override {
         barrier(); // so that nobody spins inside MPI_Finalize for a rank that is still writing its results
-        if (stop_heard_ != MPI_REQUEST_NULL) {
-            MPI_Cancel(&stop_heard_);
-            MPI_Wait(&stop_heard_, MPI_STATUS_IGNORE);
-        }
+        forget(stop_heard_);
         for (auto& request : stop_sends_) MPI_Request_free(&request);
+        signs_.end();
+        life_ = LifeSigns::alone();
         MPI_Win_free(&window_);
         if (leaders_ != MPI_COMM_NULL) MPI_Comm_free(&leaders_);
         MPI_Comm_free(&stops_);
@@ -127,8 +114,16 @@ class Mpi final : public Communicator {
         return bytes;
     }
 
-    void start_agreement(std::uint64_t value) override { meeting_->arrive(value); }
+    void start_agreement(std::uint64_t value) override {
+        meeting_->arrive(value);
+        life_->wait_begins();
+    }
     bool test_agreement(std::uint64_t& result) override {
+        const bool agreed = have_agreed(result);
+        if (agreed) life_->wait_ends();
+        return agreed;
+    }
+    bool have_agreed(std::uint64_t& result) {
         if (hosts_.size() == 1) return meeting_->all_here(result);
         if (local_rank_ != 0) return meeting_->result(result);
         // The first rank of a host speaks for it among the hosts.
@@ -163,6 +158,15 @@ class Mpi final : public Communicator {
         return meeting_->announced();
     }
 
+    std::uint64_t signs_heard(int host) const override { return signs_.heard(host); }
+    void show_host_waits(std::uint64_t waited_ns) override {
+        signs_.waits_ns[static_cast<std::size_t>(host_index_)] = waited_ns;
+    }
+    std::uint64_t all_hosts_wait_ns() const override {
+        if (hosts_.size() > 1 && rank_ != 0) return 0; // rank 0 hears of all
+        return *std::min_element(signs_.waits_ns.get(), signs_.waits_ns.get() + hosts_.size());
+    }
+
     void abort(int exit_code) override {
         std::fflush(nullptr);
         MPI_Abort(MPI_COMM_WORLD, exit_code);
@@ -194,7 +198,8 @@ class Mpi final : public Communicator {
     }
 
     void set_up_meeting() {
-        const std::size_t bytes = HostMeeting::memory_bytes(local_size_);
+        const std::size_t meeting_bytes = round_up(HostMeeting::memory_bytes(local_size_), 64);
+        const std::size_t bytes = meeting_bytes + LifeSigns::memory_bytes(local_size_);
         void* mine = nullptr;
         MPI_Win_allocate_shared(local_rank_ == 0 ? static_cast<MPI_Aint>(bytes + 64) : 0, 1, MPI_INFO_NULL, host_,
                                 &mine, &window_);
@@ -209,22 +214,39 @@ class Mpi final : public Communicator {
         if (local_rank_ == 0) std::memset(memory, 0, bytes);
         MPI_Barrier(host_);
         meeting_.emplace(memory, local_size_, local_rank_);
+        life_ = std::make_unique<LifeSigns>(static_cast<std::byte*>(memory) + meeting_bytes, local_size_, local_rank_);
     }
 
     bool listens() const { return hosts_.size() > 1 && local_rank_ == 0; }
     void listen() { MPI_Irecv(&heard_value_, 1, MPI_UINT64_T, MPI_ANY_SOURCE, kStopTag, stops_, &stop_heard_); }
 
-    static void broadcast_piece(void* data, std::size_t bytes) {
+    // Every blocking call of MPI spins; its polled twin with naps does not.
+    void wait(MPI_Request& request) {
+        IdlePacer pacer;
+        int done = 0;
+        life_->wait_begins();
+        for (; MPI_Test(&request, &done, MPI_STATUS_IGNORE), !done; pacer.pause()) tick();
+        life_->wait_ends();
+    }
+    template <class T>
+    void reduce_everywhere(std::span<T> values, MPI_Datatype type, MPI_Op op) {
+        assert(values.size() <= INT_MAX);
+        MPI_Request request;
+        MPI_Iallreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), type, op, MPI_COMM_WORLD,
+                       &request);
+        wait(request);
+    }
+    void broadcast_piece(void* data, std::size_t bytes) {
         MPI_Request request;
         MPI_Ibcast(data, static_cast<int>(bytes), MPI_BYTE, 0, MPI_COMM_WORLD, &request);
         wait(request);
     }
-    static void send_piece(int to, const void* data, std::size_t bytes) {
+    void send_piece(int to, const void* data, std::size_t bytes) {
         MPI_Request request;
         MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, to, kDataTag, MPI_COMM_WORLD, &request);
         wait(request);
     }
-    static void receive_piece(int from, void* data, std::size_t bytes) {
+    void receive_piece(int from, void* data, std::size_t bytes) {
         MPI_Request request;
         MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, from, kDataTag, MPI_COMM_WORLD, &request);
         wait(request);
@@ -235,6 +257,7 @@ class Mpi final : public Communicator {
     MPI_Comm host_ = MPI_COMM_NULL, leaders_ = MPI_COMM_NULL, stops_ = MPI_COMM_NULL;
     MPI_Win window_ = MPI_WIN_NULL;
     std::optional<HostMeeting> meeting_;
+    HostSigns signs_;
     MPI_Request between_hosts_ = MPI_REQUEST_NULL, stop_heard_ = MPI_REQUEST_NULL;
     std::uint64_t host_value_ = 0, agreed_ = 0, heard_value_ = 0;
     std::vector<std::unique_ptr<std::uint64_t>> stop_values_;

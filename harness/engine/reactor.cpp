@@ -68,10 +68,17 @@ void Reactor::wake() {
     if (uring_) uring_->wake();
 }
 
+void Reactor::set_beat(Beat& beat, std::uint64_t interval_ns, std::function<void()> body) {
+    beat.body = std::move(body);
+    beat.interval_ns = interval_ns;
+    beat.next_ns = beat.body ? now_ns() + interval_ns : kNever;
+    next_beat_ns_ = std::min(heartbeat_.next_ns, watch_.next_ns);
+}
 void Reactor::set_heartbeat(std::uint64_t interval_ns, std::function<void()> beat) {
-    heartbeat_ = std::move(beat);
-    heartbeat_interval_ns_ = interval_ns;
-    next_heartbeat_ns_ = heartbeat_ ? now_ns() + interval_ns : kNever;
+    set_beat(heartbeat_, interval_ns, std::move(beat));
+}
+void Reactor::set_watch(std::uint64_t interval_ns, std::function<void()> beat) {
+    set_beat(watch_, interval_ns, std::move(beat));
 }
 
 // ---- operations ----
@@ -95,6 +102,31 @@ void Reactor::unlink(IoOp& op) {
 
 void Reactor::for_each_pending(const std::function<void(const IoOp&)>& each) const {
     for (const IoOp* op = pending_; op; op = op->pending_next) each(*op);
+}
+
+void Reactor::link(PoolAwaiter& job) {
+    job.since_ns_ = now_ns();
+    job.next_job_ = jobs_;
+    if (jobs_) jobs_->previous_job_ = &job;
+    jobs_ = &job;
+    ++jobs_in_flight_;
+}
+
+void Reactor::unlink(PoolAwaiter& job) {
+    (job.previous_job_ ? job.previous_job_->next_job_ : jobs_) = job.next_job_;
+    if (job.next_job_) job.next_job_->previous_job_ = job.previous_job_;
+    --jobs_in_flight_;
+    ++completion_count_;
+}
+
+void Reactor::for_each_outstanding(const std::function<void(const Outstanding&)>& each) const {
+    for_each_pending([&each](const IoOp& op) {
+        const bool has_place = op.kind == IoKind::read || op.kind == IoKind::write;
+        each({io_kind_name(op.kind), op.path, has_place ? static_cast<std::int64_t>(op.offset) : -1, op.bytes,
+              op.submit_ns});
+    });
+    for (const PoolAwaiter* job = jobs_; job; job = job->next_job_)
+        each({job->name_.operation, job->name_.path, -1, 0, job->since_ns_});
 }
 
 bool Reactor::submit_now(IoTarget& target, IoOp& op) {
@@ -141,53 +173,7 @@ void Reactor::retry_busy() {
     }
 }
 
-// ---- timers: a binary heap whose members know their place, so that they can be cancelled ----
-
-void Reactor::heap_place(std::size_t i, Timer* timer) {
-    timers_[i] = timer;
-    timer->heap_position = i;
-}
-
-void Reactor::heap_up(std::size_t i) {
-    Timer* timer = timers_[i];
-    while (i > 0 && earlier(timer, timers_[(i - 1) / 2])) {
-        heap_place(i, timers_[(i - 1) / 2]);
-        i = (i - 1) / 2;
-    }
-    heap_place(i, timer);
-}
-
-void Reactor::heap_down(std::size_t i) {
-    Timer* timer = timers_[i];
-    for (;;) {
-        std::size_t child = 2 * i + 1;
-        if (child >= timers_.size()) break;
-        if (child + 1 < timers_.size() && earlier(timers_[child + 1], timers_[child])) ++child;
-        if (!earlier(timers_[child], timer)) break;
-        heap_place(i, timers_[child]);
-        i = child;
-    }
-    heap_place(i, timer);
-}
-
-void Reactor::set_timer(Timer& timer) {
-    cancel_timer(timer);
-    timer.order = timer_order_++;
-    timers_.push_back(&timer);
-    heap_up(timers_.size() - 1);
-}
-
-void Reactor::cancel_timer(Timer& timer) {
-    const std::size_t i = timer.heap_position;
-    if (i == Timer::kNotQueued) return;
-    Timer* last = timers_.back();
-    timers_.pop_back();
-    timer.heap_position = Timer::kNotQueued;
-    if (last == &timer) return;
-    heap_place(i, last);
-    heap_up(i);
-    heap_down(last->heap_position);
-}
+// ---- timers (the heap: reactor_timers.cpp) ----
 
 bool Reactor::fire_due_timers() {
     if (timers_.empty()) return false;
@@ -219,9 +205,15 @@ bool Reactor::poll_sources() {
 }
 
 void Reactor::beat_if_due() {
-    if (!heartbeat_ || now_ns() < next_heartbeat_ns_) return;
-    next_heartbeat_ns_ = now_ns() + heartbeat_interval_ns_;
-    heartbeat_();
+    if (next_beat_ns_ == kNever) return;
+    const std::uint64_t now = now_ns();
+    if (now < next_beat_ns_) return;
+    for (Beat* beat : {&heartbeat_, &watch_}) {
+        if (now < beat->next_ns) continue;
+        beat->next_ns = now + beat->interval_ns;
+        beat->body();
+    }
+    next_beat_ns_ = std::min(heartbeat_.next_ns, watch_.next_ns);
 }
 
 // Nothing is ready: sleep until something can be.
@@ -237,6 +229,7 @@ Status Reactor::sleep_until_event() {
         active = true;
         longest = std::min(longest, source->max_sleep_ns());
     }
+    if (deadline == kNever && clock_.is_virtual() && rescue_ && rescue_()) return {};
     if (deadline == kNever && !active) return internal_error("deadlock: a coroutine waits, and no event can ever come");
     if (clock_.is_virtual()) {
         if (deadline == kNever) return internal_error("deadlock: under the virtual clock no event is due");
@@ -252,7 +245,7 @@ Status Reactor::sleep_until_event() {
         deadline -= window;
     }
     if (longest != kNever) deadline = std::min(deadline, now + longest);
-    deadline = std::min(deadline, next_heartbeat_ns_);
+    deadline = std::min(deadline, next_beat_ns_);
     if (deadline <= now) return {};
     if (uring_)
         uring_->wait(deadline);

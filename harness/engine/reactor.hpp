@@ -34,6 +34,13 @@ struct Timer {
     static constexpr std::size_t kNotQueued = ~std::size_t{0};
 };
 
+// Something that is waited for: an operation at the storage, or a job in the thread pool.
+struct Outstanding {
+    std::string_view operation, path;
+    std::int64_t offset = -1; // -1: not about a place in the file
+    std::uint64_t bytes = 0, since_ns = 0;
+};
+
 class Reactor final : public CompletionSink {
   public:
     struct Options {
@@ -67,13 +74,21 @@ class Reactor final : public CompletionSink {
     // Called once a turn of the loop at most every `interval_ns` of its own clock: signals, watchdogs, slices.
     void set_heartbeat(std::uint64_t interval_ns, std::function<void()> beat);
 
+    // A second heartbeat, of the watchdog: it stays while workloads come and go.
+    void set_watch(std::uint64_t interval_ns, std::function<void()> beat);
+    // Under the virtual clock, asked when no event can ever come: true = something was done about it (operations that
+    // would never end were cancelled), so go on; else run() reports the deadlock.
+    void set_rescue(std::function<bool()> rescue) { rescue_ = std::move(rescue); }
+
     // When the loop last began to look for completions, and how long it had been busy since the time before: a
     // completion may have lain in the ring that long; it is the client's wait.
     std::uint64_t busy_before_reap_ns() const { return busy_before_reap_ns_; }
     std::uint64_t completion_count() const { return completion_count_; } // watchdog: progress
     std::uint32_t in_flight() const { return in_flight_; }
-    // Every pending operation, for the watchdog's message.
     void for_each_pending(const std::function<void(const IoOp&)>& each) const;
+    // Every pending operation and pool job, for the watchdog's message.
+    std::uint32_t outstanding_count() const { return in_flight_ + jobs_in_flight_; }
+    void for_each_outstanding(const std::function<void(const Outstanding&)>& each) const;
 
     void completed(IoOp& op) override;
 
@@ -136,27 +151,43 @@ class Reactor final : public CompletionSink {
     };
     YieldAwaiter yield() { return YieldAwaiter(*this); }
 
+    // What a pool job is about, for the watchdog; the caller keeps the characters alive.
+    struct JobName {
+        std::string_view operation, path;
+    };
     class [[nodiscard]] PoolAwaiter : Job {
       public:
-        PoolAwaiter(Reactor& reactor, std::function<void()> work) : reactor_(reactor), work_(std::move(work)) {}
+        PoolAwaiter(Reactor& reactor, std::function<void()> work, JobName name)
+            : name_(name), reactor_(reactor), work_(std::move(work)) {}
         PoolAwaiter(const PoolAwaiter&) = delete;
         PoolAwaiter& operator=(const PoolAwaiter&) = delete;
         bool await_ready() const { return false; }
         void await_suspend(std::coroutine_handle<> self) {
             coroutine_ = self;
+            reactor_.link(*this);
             reactor_.thread_pool().submit(*this);
         }
         void await_resume() const {}
         void run() override { work_(); }
-        void finished() override { reactor_.post(coroutine_); }
+        void finished() override {
+            reactor_.unlink(*this);
+            reactor_.post(coroutine_);
+        }
 
       private:
+        friend class Reactor;
+        JobName name_;
+        std::uint64_t since_ns_ = 0;
+        PoolAwaiter* next_job_ = nullptr; // list of everything outstanding, as of operations
+        PoolAwaiter* previous_job_ = nullptr;
         Reactor& reactor_;
         std::function<void()> work_;
         std::coroutine_handle<> coroutine_;
     };
     // Runs `work` on a pool thread.
-    PoolAwaiter run_in_pool(std::function<void()> work) { return PoolAwaiter(*this, std::move(work)); }
+    PoolAwaiter run_in_pool(std::function<void()> work, JobName name = {"a job in the thread pool", {}}) {
+        return PoolAwaiter(*this, std::move(work), name);
+    }
 
   private:
     // Ready coroutines, first in first out; a ring that grows.
@@ -184,6 +215,8 @@ class Reactor final : public CompletionSink {
     bool submit_now(IoTarget& target, IoOp& op); // true: done already
     void link(IoOp& op);
     void unlink(IoOp& op);
+    void link(PoolAwaiter& job);
+    void unlink(PoolAwaiter& job);
     void retry_busy();
     bool fire_due_timers();
     bool poll_sources();
@@ -206,11 +239,18 @@ class Reactor final : public CompletionSink {
     std::vector<Busy> busy_;
     std::uint64_t retried_at_completion_ = 0;
     IoOp* pending_ = nullptr; // doubly linked through IoOp::pending_next/pending_previous
-    std::uint32_t in_flight_ = 0;
+    PoolAwaiter* jobs_ = nullptr;
+    std::uint32_t in_flight_ = 0, jobs_in_flight_ = 0;
     std::uint64_t completion_count_ = 0, last_reap_end_ns_ = 0, busy_before_reap_ns_ = 0;
     std::uint64_t spin_window_ns_, spin_most_ns_;
-    std::uint64_t heartbeat_interval_ns_ = 0, next_heartbeat_ns_ = kNever;
-    std::function<void()> heartbeat_;
+    struct Beat {
+        std::uint64_t interval_ns = 0, next_ns = kNever;
+        std::function<void()> body;
+    };
+    void set_beat(Beat& beat, std::uint64_t interval_ns, std::function<void()> body);
+    Beat heartbeat_, watch_;
+    std::uint64_t next_beat_ns_ = kNever; // the earlier of the two
+    std::function<bool()> rescue_;
 
     void heap_up(std::size_t i);
     void heap_down(std::size_t i);
