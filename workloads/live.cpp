@@ -26,6 +26,13 @@ void SliceRecorder::advance(std::uint64_t now_ns) {
     closed_ = ended;
 }
 
+void SliceRecorder::restart(std::uint64_t start_ns) {
+    start_ns_ = start_ns;
+    closed_ = bytes_ = samples_ = reads_ = steps_ = 0;
+    slices_.clear();
+    last_ = {};
+}
+
 std::vector<Slice> SliceRecorder::take() { return std::exchange(slices_, {}); }
 
 void merge_slices(std::vector<Slice>& into, const std::vector<Slice>& from) {

@@ -21,6 +21,8 @@ class SliceRecorder {
         : counters_(counters), start_ns_(start_ns) {}
     // Closes every slice that has ended by now; the counters' growth since the last call goes to the slices in between.
     void advance(std::uint64_t now_ns);
+    // Begins anew at this time, with counters that begin anew; what was cut so far is forgotten.
+    void restart(std::uint64_t start_ns);
     // Closed slices since the last call, with their position in the run.
     std::vector<Slice> take();
     const Slice& last() const { return last_; }

@@ -7,6 +7,7 @@
 #include "harness/dataset/spot_check.hpp"
 #include "harness/probes/cpu.hpp"
 #include "harness/types/units.hpp"
+#include "workloads/host_limits.hpp"
 #include "workloads/training_result.hpp"
 #include "workloads/training_run.hpp"
 #include "workloads/training_setup.hpp"
@@ -95,7 +96,8 @@ Expected<RunResult> run_training(const RunRequest& request) {
         return status.error();
     auto manifest = find_dataset(request, **backend);
     if (!manifest) return manifest.error();
-    auto plan = make_training_plan(request, *manifest ? &**manifest : nullptr);
+    const dataset::Manifest* made_as = *manifest ? &**manifest : request.made;
+    auto plan = make_training_plan(request, made_as);
     if (auto status = cluster::agree(communicator, plan ? Status{} : Status(plan.error())); !status)
         return status.error();
 
@@ -113,8 +115,11 @@ Expected<RunResult> run_training(const RunRequest& request) {
     // where the kernel's memory lock limit forbids them, the pool works without.
     if (request.reactor->uring()) (void)request.reactor->uring()->register_buffers((*pool)->buffers()).has_value();
 
-    const DatasetSection& made = *manifest ? (*manifest)->dataset : workload.dataset;
+    const DatasetSection& made = made_as ? made_as->dataset : workload.dataset;
     const generators::ContentParameters content{made.seed, made.compress_percent, made.dedupe_percent};
+    // A run that is limited to a few seconds belongs to a job that has asked already.
+    const probes::HostLimits limits =
+        request.limit.time_ns == 0 ? measure_host_limits(request, **backend) : probes::HostLimits{};
     RunOutcome outcome;
     outcome.cpu_start = probes::cpu_mark({});
     {
@@ -127,6 +132,8 @@ Expected<RunResult> run_training(const RunRequest& request) {
             communicator.abort(exit_code(status.error().kind));
         }
         outcome.stop = run.stop_reason();
+        if (run.settled_cpu()) outcome.cpu_start = *run.settled_cpu();
+        outcome.cpu_start.limits = limits;
         gather_run(request, *plan, run, outcome);
     }
     if (request.reactor->uring()) (void)request.reactor->uring()->register_buffers({}).has_value();

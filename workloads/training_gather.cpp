@@ -98,8 +98,9 @@ void TrainingRun::gather_epoch(const Phase& phase, std::uint32_t epoch_index, co
         merge_slices(measurements_.slices, take<Slice>(one, position, head.slice_count));
     }
     epoch.samples_proved =
-        consumed.sample_count == expected.sample_count && consumed.id_checksum == expected.id_checksum && !stopped();
-    if (!epoch.samples_proved && !stopped()) samples_lost_ = true;
+        consumed.sample_count == expected.sample_count && consumed.id_checksum == expected.id_checksum && is_whole();
+    if (!epoch.samples_proved && is_whole()) samples_lost_ = true;
+    if (settling_ && !stopped() && !phase.evaluation) return; // nothing of this epoch was measured
     measurements_.epochs.push_back(epoch);
     if (request_.observer) tell_observer();
 }

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "harness/types/units.hpp"
+#include "workloads/epoch_views.hpp"
 
 namespace feedbench::workloads {
 
@@ -13,45 +14,15 @@ using engine::Task;
 namespace {
 
 constexpr std::uint64_t kHeartbeatNs = 100 * kNsPerMs;
-
-// An epoch of which only the first steps are run (total_training_steps).
-class FirstSteps final : public FileShardPlan {
-  public:
-    FirstSteps(const EpochPlan& whole, std::uint64_t steps)
-        : whole_(whole), shards_(dynamic_cast<const FileShardPlan*>(&whole)),
-          steps_(std::min(steps, whole.step_count())) {}
-    std::uint64_t step_count() const override { return steps_; }
-    std::uint32_t batch_size() const override { return whole_.batch_size(); }
-    std::uint32_t accelerator_count() const override { return whole_.accelerator_count(); }
-    std::uint64_t dropped_sample_count() const override {
-        return whole_.dropped_sample_count() +
-               (whole_.step_count() - steps_) * whole_.batch_size() * whole_.accelerator_count();
-    }
-    SampleRef sample(std::uint32_t accelerator, std::uint64_t step, std::uint32_t position) const override {
-        return whole_.sample(accelerator, step, position);
-    }
-    std::uint64_t file_count(std::uint32_t accelerator) const override { return shards_->file_count(accelerator); }
-    std::uint64_t file(std::uint32_t accelerator, std::uint64_t position) const override {
-        return shards_->file(accelerator, position);
-    }
-    std::uint32_t samples_per_file() const override { return shards_->samples_per_file(); }
-    std::uint32_t cycle_length() const override { return shards_->cycle_length(); }
-
-  private:
-    const EpochPlan& whole_;
-    const FileShardPlan* shards_;
-    std::uint64_t steps_;
-};
-
 } // namespace
 
 TrainingRun::TrainingRun(const RunRequest& request, const TrainingPlan& plan, storage::Backend& backend,
                          storage::Backend* checkpoints, engine::BufferPool& pool, generators::ContentParameters content)
     : request_(request), workload_(*request.workload), plan_(plan), backend_(backend), checkpoints_(checkpoints),
       pool_(pool), buffers_(*request.reactor, pool.layout().buffer_count), content_(content),
-      barrier_(*request.reactor, *request.communicator, plan.placement.count), log_(!request.steps_path.empty()),
-      start_ns_(request.reactor->now_ns()), slices_(counters_, start_ns_),
-      watchdog_(*request.reactor, request.stall_timeout_ns),
+      barrier_(*request.reactor, *request.communicator, plan.placement.count, accelerator::kFirstStop),
+      log_(!request.steps_path.empty()), start_ns_(request.reactor->now_ns()), slices_(counters_, start_ns_),
+      watchdog_(*request.reactor, request.stall_timeout_ns), cache_(request, plan, backend, counters_),
       next_checkpoint_epoch_(workload_.checkpoint.checkpoint_after_epoch) {
     shared_.reactor = request.reactor;
     shared_.barrier = &barrier_;
@@ -60,6 +31,7 @@ TrainingRun::TrainingRun(const RunRequest& request, const TrainingPlan& plan, st
     shared_.seed = request.run_seed;
     measurements_.run_start_ns = start_ns_;
     steps_total_ = plan.steps_per_epoch * plan.epoch_count;
+    if (request.limit.repeat_epoch) steps_total_ = RepeatedEpoch::kStepCount;
     if (workload_.train.total_training_steps > 0)
         steps_total_ =
             std::min<std::uint64_t>(steps_total_, static_cast<std::uint64_t>(workload_.train.total_training_steps));
@@ -94,22 +66,28 @@ Task<void> TrainingRun::run() {
         if (evaluate && !stopped()) co_await run_epoch(*valid, epoch);
     }
     current_ = nullptr;
+    // The last meeting, from which on nobody's stop can ask for another one: a rank that heard of one a moment before
+    // it left would else wait for the others in vain, or meet them in the job's next run.
+    const std::uint64_t end = co_await barrier_.arrive_for_all(accelerator::kEnded);
     request_.reactor->set_heartbeat(0, nullptr);
+    note_limit(end);
 }
 
 Task<void> TrainingRun::run_epoch(Phase& phase, std::uint32_t epoch_index) {
-    drop_caches(epoch_index, *phase.set);
+    auto whole = make_epoch_plan(request_, plan_, *phase.set, epoch_index);
+    if (whole) co_await begin_evidence(phase, **whole);
     co_await barrier_.arrive_for_all();
     if (stopped()) co_return;
     EpochTally tally;
-    auto whole = make_epoch_plan(request_, plan_, *phase.set, epoch_index);
     if (!whole) { // the first epoch's plan was made before the run: only a fault of our own comes here
         fail(whole.error());
         co_await barrier_.arrive_for_all(accelerator::kFailed);
         co_return;
     }
-    const FirstSteps plan(**whole, phase.evaluation ? (*whole)->step_count() : steps_total_ - steps_done_);
-    tally.dropped = plan.dropped_sample_count();
+    const bool repeat = request_.limit.repeat_epoch && !phase.evaluation;
+    const RepeatedEpoch again(**whole);
+    const FirstSteps plan(repeat ? static_cast<const EpochPlan&>(again) : **whole,
+                          phase.evaluation ? (*whole)->step_count() : steps_total_ - steps_done_);
     current_ = &phase;
     epoch_shown_ = epoch_index;
     phase_shown_ = phase.evaluation ? "evaluation" : "epoch";
@@ -119,11 +97,15 @@ Task<void> TrainingRun::run_epoch(Phase& phase, std::uint32_t epoch_index) {
     tally.start_ns = request_.reactor->now_ns();
     for (auto& one : phase.accelerators) one->loader().start(plan, one->global_index());
     if (loaders_stopped_) stop_loaders(); // the wish came between two epochs, when there was no loader to hear it
-    co_await run_blocks(phase, epoch_index, plan.step_count());
+    if (epoch_index == 0 && !phase.evaluation) start_limit();
+    tally.step_count = co_await run_blocks(phase, epoch_index, plan.step_count(), tally.start_ns);
+    // What a time limit cuts off is not part of the epoch, and neither is waiting for its last reads.
+    if (stopped()) tally.end_ns = request_.reactor->now_ns();
     for (auto& one : phase.accelerators) co_await one->loader().close();
-    tally.end_ns = request_.reactor->now_ns();
+    if (!stopped()) tally.end_ns = request_.reactor->now_ns();
+    tally.dropped = repeat ? 0 : plan.dropped_after(tally.step_count);
     current_ = nullptr;
-    if (!phase.evaluation) steps_done_ += plan.step_count();
+    if (!phase.evaluation) steps_done_ += tally.step_count;
 
     for (auto& one : phase.accelerators) {
         const accelerator::Consumed consumed = one->take_consumed();
@@ -131,32 +113,45 @@ Task<void> TrainingRun::run_epoch(Phase& phase, std::uint32_t epoch_index) {
         tally.consumed.id_checksum += consumed.id_checksum;
     }
     const dataset::EpochChecksum expected =
-        dataset::epoch_checksum(plan, {plan_.placement.first, plan_.placement.count});
+        dataset::epoch_checksum(plan, {plan_.placement.first, plan_.placement.count}, tally.step_count);
     tally.expected = {expected.sample_count, expected.fingerprint_sum};
+    gather_evidence(phase, epoch_index);
     gather_epoch(phase, epoch_index, tally);
 }
 
-Task<void> TrainingRun::run_blocks(Phase& phase, std::uint32_t epoch_index, std::uint64_t step_count) {
+Task<std::uint64_t> TrainingRun::run_blocks(Phase& phase, std::uint32_t epoch_index, std::uint64_t step_count,
+                                            std::uint64_t& start_ns) {
     std::uint16_t block_index = 0;
-    for (std::uint64_t step = 0; step < step_count && !stopped();) {
+    std::uint64_t step = 0;
+    while (step < step_count && !stopped()) {
         std::uint64_t length = step_count - step;
         if (!phase.evaluation) length = std::min(length, steps_until_checkpoint(step));
         accelerator::Block block{static_cast<std::uint16_t>(epoch_index),
                                  static_cast<std::uint16_t>(block_index | (phase.evaluation ? kEvaluationBlock : 0)),
-                                 step, length, phase.think};
+                                 step,
+                                 length,
+                                 phase.think,
+                                 phase.evaluation || !settling_,
+                                 steps_measured_};
         co_await run_block(phase, block);
-        step += length;
-        ++block_index;
+        const std::uint64_t finished = phase.accelerators.front()->steps_finished();
+        step += finished;
+        if (block.measured) {
+            ++block_index;
+            if (!phase.evaluation) steps_measured_ += finished;
+        } else if (barrier_.last_word() == accelerator::kSettled)
+            start_ns = begin_measuring();
         if (stopped() || phase.evaluation) continue;
         const bool last = step == step_count;
         const bool due = workload_.checkpoint.steps_between_checkpoints > 0
-                             ? steps_until_checkpoint(step - length) == length
+                             ? steps_until_checkpoint(step - finished) == finished
                              : last && checkpoint_after_epoch(epoch_index);
         if (checkpoints_ && due) co_await write_checkpoint(epoch_index, step);
     }
     if (!phase.evaluation && checkpoint_after_epoch(epoch_index))
         next_checkpoint_epoch_ =
             epoch_index + 1 + static_cast<std::int64_t>(workload_.checkpoint.epochs_between_checkpoints);
+    co_return step;
 }
 
 Task<void> TrainingRun::run_block(Phase& phase, accelerator::Block block) {
@@ -188,6 +183,7 @@ void TrainingRun::heartbeat() {
     const std::uint64_t now = request_.reactor->now_ns();
     slices_.advance(now);
     if (request_.signal && *request_.signal != 0) barrier_.raise_stop(accelerator::kInterrupted);
+    if (now >= cut_ns_ && !stopped()) barrier_.raise_own_stop(accelerator::kCutShort);
     if (barrier_.check_stop() != 0 && !loaders_stopped_) stop_loaders();
     if (const std::string stall = watchdog_.check(now); !stall.empty()) {
         Error error{.kind = ErrorKind::stalled, .message = stall, .operation = {}, .path = {}, .host = {}};

@@ -11,6 +11,8 @@
 #include "generators/content.hpp"
 #include "harness/accelerator/accelerator.hpp"
 #include "harness/metrics/aggregate.hpp"
+#include "harness/probes/cpu.hpp"
+#include "workloads/cache_watch.hpp"
 #include "workloads/live.hpp"
 #include "workloads/training_setup.hpp"
 
@@ -38,6 +40,8 @@ class TrainingRun {
     std::int64_t clock_offset_ns() const { return clock_offset_ns_; } // to add to this rank's times
     std::vector<Finding>& findings() { return findings_; }
     bool samples_lost() const { return samples_lost_; }
+    // Where measuring began only after a time of settling.
+    const std::optional<probes::CpuMark>& settled_cpu() const { return settled_cpu_; }
 
   private:
     // A set (train or valid) with its accelerators' loaders.
@@ -50,20 +54,28 @@ class TrainingRun {
     };
     struct EpochTally {
         std::uint64_t start_ns = 0, end_ns = 0, dropped = 0;
+        std::uint64_t step_count = 0; // finished, measured or not
         accelerator::Consumed consumed, expected;
     };
 
     Phase make_phase(const SetPlan& set, bool evaluation);
     engine::Task<void> run_epoch(Phase& phase, std::uint32_t epoch_index);
-    engine::Task<void> run_blocks(Phase& phase, std::uint32_t epoch_index, std::uint64_t step_count);
+    // Answers how many steps were finished; moves start_ns to where measuring began, if it began here.
+    engine::Task<std::uint64_t> run_blocks(Phase& phase, std::uint32_t epoch_index, std::uint64_t step_count,
+                                           std::uint64_t& start_ns);
     engine::Task<void> run_block(Phase& phase, accelerator::Block block);
     // training_checkpoint.cpp
     engine::Task<void> write_checkpoint(std::uint32_t epoch_index, std::uint64_t step_index);
     engine::Task<Expected<std::uint64_t>> write_checkpoint_file(const std::string& folder, CheckpointResult& result);
     std::uint64_t steps_until_checkpoint(std::uint64_t step) const;
     bool checkpoint_after_epoch(std::uint32_t epoch_index) const;
+    // training_limit.cpp
+    void start_limit();
+    std::uint64_t begin_measuring();
+    void note_limit(std::uint64_t stop);
     // training_cache.cpp
-    void drop_caches(std::uint32_t epoch_index, const SetPlan& set);
+    engine::Task<void> begin_evidence(const Phase& phase, const EpochPlan& plan);
+    void gather_evidence(const Phase& phase, std::uint32_t epoch_index);
     // training_gather.cpp
     void synchronise_clocks();
     void tell_observer();
@@ -74,6 +86,8 @@ class TrainingRun {
     void show_progress(std::uint64_t now_ns);
     void fail(Error error);
     bool stopped() const { return barrier_.agreed_stop() != 0; }
+    // What was taken in is what the finished steps say: nobody was cut short.
+    bool is_whole() const { return barrier_.agreed_stop() <= accelerator::kTimeIsUp; }
 
     const RunRequest& request_;
     const Workload& workload_;
@@ -87,14 +101,19 @@ class TrainingRun {
     cluster::StepBarrier barrier_;
     accelerator::StepLog log_;
     accelerator::Shared shared_;
-    std::uint64_t start_ns_;
+    std::uint64_t start_ns_; // of what is measured
     SliceRecorder slices_;
     Watchdog watchdog_;
+    CacheWatch cache_;
     metrics::TrainingMeasurements measurements_;
     std::vector<Finding> findings_;
     std::int64_t clock_offset_ns_ = 0;
     Phase* current_ = nullptr;
     bool loaders_stopped_ = false, samples_lost_ = false;
+    bool settling_ = false;
+    std::uint64_t cut_ns_ = engine::kNever; // when a step that is still under way is cut short
+    std::uint64_t steps_measured_ = 0;      // of an accelerator
+    std::optional<probes::CpuMark> settled_cpu_;
     std::uint64_t steps_done_ = 0, steps_total_ = 0; // of ended epochs; for total_training_steps and the ETA
     std::uint64_t epoch_steps_done_ = 0, epoch_steps_total_ = 0; // of this epoch, before the current block; in all
     std::uint32_t epoch_shown_ = 0;

@@ -65,6 +65,7 @@ Expected<std::unique_ptr<storage::Backend>> open_storage(const RunRequest& reque
     auto backend = storage::make_backend(std::move(made));
     if (backend && request.reactor->clock().is_virtual() && !(*backend)->capabilities().virtual_time)
         return config_error("this storage cannot run under the virtual clock; null: and model: can", uri);
+    if (backend && request.wrap_storage) return request.wrap_storage(std::move(*backend));
     return backend;
 }
 
@@ -114,6 +115,12 @@ Expected<TrainingPlan> make_training_plan(const RunRequest& request, const datas
     const std::uint64_t buffer_bytes = loader::landing_buffer_bytes(workload.reader);
     const std::uint64_t wanted =
         std::uint64_t{plan.placement.count} * plan.loader->buffers_per_accelerator(workload.reader);
+    if (request.reactor->clock().is_virtual()) { // nothing lands anywhere, and no reader waits for room
+        plan.buffers = {.buffer_bytes = buffer_bytes,
+                        .buffer_count = static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, ~std::uint32_t{0})),
+                        .overlapping = true};
+        return plan;
+    }
     const std::uint64_t most = std::max<std::uint64_t>(kPoolBytesMost / buffer_bytes, 1);
     // Data goes to DRAM where the buffers of all ranks of a host together outgrow the cache that they share.
     const auto ranks =
@@ -154,7 +161,7 @@ std::uint64_t memory_bound_bytes(const RunRequest& request, const TrainingPlan& 
     const std::uint64_t workers = std::max<std::uint64_t>(plan.loader->buffers_per_accelerator(reader), 1);
     const std::uint64_t per_accelerator = 16 * kKiB + workers * 16 * kKiB;
     constexpr std::uint64_t kFixed = 64 * kMiB; // code, MPI's shared segments, histograms, ring
-    return kFixed + plan.buffers.buffer_bytes * plan.buffers.buffer_count + plan.placement.count * per_accelerator;
+    return kFixed + plan.buffers.total_bytes() + plan.placement.count * per_accelerator;
 }
 
 } // namespace feedbench::workloads

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <csignal>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -17,7 +18,26 @@
 #include "harness/types/run_result.hpp"
 #include "harness/types/workload.hpp"
 
+namespace feedbench::dataset {
+struct Manifest;
+}
+namespace feedbench::storage {
+class Backend;
+}
+
 namespace feedbench::workloads {
+
+// A run that ends by the clock. All ranks agree on the step after which they stop: it is finished, and the run is
+// complete. 0 = no limit.
+struct RunLimit {
+    std::uint64_t time_ns = 0;          // from the first measured step on
+    std::uint64_t settle_ns = 0;        // before that: steps that begin in it are not measured
+    std::uint64_t least_step_count = 0; // measured, even if it takes longer
+    // A step that is still under way so long after settle_ns + time_ns is cut short, and not measured.
+    std::uint64_t grace_ns = engine::kNever;
+    // The first epoch's plan begins again at its end, without a seam, until the time is up.
+    bool repeat_epoch = false;
+};
 
 struct RunRequest {
     const Workload* workload = nullptr;
@@ -31,6 +51,12 @@ struct RunRequest {
     std::uint64_t stall_timeout_ns = 300'000'000'000;
     RunObserver* observer = nullptr;                    // rank 0; never null there
     const volatile std::sig_atomic_t* signal = nullptr; // not 0: stop, the run is interrupted
+    RunLimit limit;
+    // The dataset as it was made, where that is known already; for storage that keeps none (null:, model:). Else it is
+    // the workload's own description.
+    const dataset::Manifest* made = nullptr;
+    // Puts something around the storage before it is used; empty = nothing.
+    std::function<std::unique_ptr<storage::Backend>(std::unique_ptr<storage::Backend>)> wrap_storage;
 };
 
 // What --dry-run prints: rows of (name, value with unit), in groups.

@@ -21,7 +21,15 @@ Accelerator::Accelerator(Shared& shared, std::uint32_t global_index, std::uint32
     : shared_(shared), global_index_(global_index), local_index_(local_index), loader_(std::move(loader)),
       random_(stream_seed(shared.seed, "think", global_index)) {}
 
+std::uint64_t Accelerator::word_after(const StepRecord& record, const Block& block) const {
+    const TimeLimit& limit = shared_.limit;
+    if (!block.measured) return record.think_end_ns >= limit.settled_ns ? kSettled : kGoOn;
+    const bool enough = block.measured_step_count + record.step_index + 1 >= limit.least_step_count;
+    return record.think_end_ns >= limit.up_ns && enough ? kTimeIsUp : kGoOn;
+}
+
 Task<void> Accelerator::run(Block block) {
+    steps_finished_ = 0;
     for (std::uint64_t i = 0; i < block.step_count; ++i) {
         StepRecord record{};
         record.accelerator_index = global_index_;
@@ -37,11 +45,15 @@ Task<void> Accelerator::run(Block block) {
         }
         record.think_drawn_ns = to_ns(draw_s(*block.think, random_));
         co_await think(record, record.think_drawn_ns);
-        const std::uint64_t stop = co_await shared_.barrier->arrive();
+        const std::uint64_t stop = co_await shared_.barrier->arrive(word_after(record, block));
         record.barrier_end_ns = shared_.reactor->now_ns();
         ++shared_.counters->steps;
-        // A step that a stop cut short is not a step: its times would be lies. The stop may be another rank's.
-        if (!shared_.stopping && stop <= kTimeIsUp) shared_.log->add(local_index_, record);
+        // A step that a stop cut short is not a step: its times would be lies. The stop may be another rank's; whoever
+        // is cut short has its rank arrive with the reason, so that a smaller word says that nobody was.
+        if (stop <= kTimeIsUp) {
+            ++steps_finished_;
+            if (block.measured) shared_.log->add(local_index_, record);
+        }
         if (stop != kGoOn) break;
     }
 }
@@ -54,12 +66,16 @@ Task<bool> Accelerator::fetch(StepRecord& record) {
     record.ready_ns = shared_.reactor->now_ns();
     if (batch.error) {
         // An interrupted batch is the consequence of a stop, not its cause.
-        if (batch.error->kind != ErrorKind::interrupted && !shared_.first_error) {
+        const bool is_cause = batch.error->kind != ErrorKind::interrupted;
+        if (is_cause && !shared_.first_error) {
             shared_.first_error = batch.error;
             shared_.first_error->accelerator = global_index_;
         }
         shared_.stopping = true;
-        shared_.barrier->raise_stop(batch.error->kind == ErrorKind::interrupted ? kInterrupted : kFailed);
+        if (is_cause)
+            shared_.barrier->raise_stop(kFailed);
+        else if (shared_.barrier->check_stop() == 0)
+            shared_.barrier->raise_stop(kInterrupted);
         co_return false;
     }
     const std::uint64_t wait_ns = record.ready_ns - record.request_ns;

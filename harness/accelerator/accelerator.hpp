@@ -15,8 +15,24 @@
 
 namespace feedbench::accelerator {
 
-// Reasons that a stop is agreed for; the largest wins.
-enum StopReason : std::uint64_t { kGoOn = 0, kTimeIsUp = 1, kInterrupted = 2, kFailed = 3 };
+// What a step's meeting may agree on; the largest wins.
+enum StopReason : std::uint64_t {
+    kGoOn = 0,
+    kSettled = 1,  // no stop: what comes after this step is measured
+    kEnded = 2,    // all has been done
+    kTimeIsUp = 3, // after a step that was finished
+    kCutShort = 4, // the time was up long ago, and a step was still under way
+    kInterrupted = 5,
+    kFailed = 6
+};
+constexpr std::uint64_t kFirstStop = kEnded; // for StepBarrier
+
+// Moments of this rank's clock at which steps change their meaning.
+struct TimeLimit {
+    std::uint64_t settled_ns = 0;         // the first step that ends after it is the last that is not measured
+    std::uint64_t up_ns = engine::kNever; // the first step that ends after it is the last
+    std::uint64_t least_step_count = 0;   // but so many are measured before
+};
 
 // What the accelerators of a rank share.
 struct Shared {
@@ -27,12 +43,15 @@ struct Shared {
     std::uint64_t seed = 0;
     bool stopping = false;            // set with the first wish to stop: thinking ends early
     std::optional<Error> first_error; // of this rank
+    TimeLimit limit;
 };
 
 struct Block {
     std::uint16_t epoch_index = 0, block_index = 0; // block_index as in StepRecord
     std::uint64_t first_step = 0, step_count = 0;   // first_step: of this block within the epoch
     const TimeDistribution* think = nullptr;
+    bool measured = true;                  // its steps are logged; else it ends with kSettled
+    std::uint64_t measured_step_count = 0; // of the run, before this block
 };
 
 // What an accelerator took in over an epoch, to be compared with the plan.
@@ -49,17 +68,21 @@ class Accelerator {
     std::uint32_t global_index() const { return global_index_; }
     // Runs the steps of one block; ends early with the agreed stop in shared.barrier->agreed_stop().
     engine::Task<void> run(Block block);
+    // Steps of the last block that were finished, logged or not; the same for every accelerator of every rank.
+    std::uint64_t steps_finished() const { return steps_finished_; }
     Consumed take_consumed() { return std::exchange(consumed_, {}); }
 
   private:
     engine::Task<bool> fetch(StepRecord& record); // false: no batch, the run stops
     engine::Task<void> think(StepRecord& record, std::uint64_t think_ns);
+    std::uint64_t word_after(const StepRecord& record, const Block& block) const; // for the step's meeting
 
     Shared& shared_;
     std::uint32_t global_index_, local_index_;
     std::unique_ptr<loader::Loader> loader_;
     Random random_;
     Consumed consumed_;
+    std::uint64_t steps_finished_ = 0;
 };
 
 } // namespace feedbench::accelerator

@@ -16,9 +16,10 @@ constexpr std::uint64_t kNapFraction = 16;
 
 } // namespace
 
-StepBarrier::StepBarrier(engine::Reactor& reactor, Communicator& communicator, std::uint32_t local_count)
-    : reactor_(reactor), communicator_(communicator), local_count_(local_count) {
-    assert(local_count > 0);
+StepBarrier::StepBarrier(engine::Reactor& reactor, Communicator& communicator, std::uint32_t local_count,
+                         std::uint64_t first_final)
+    : reactor_(reactor), communicator_(communicator), local_count_(local_count), first_final_(first_final) {
+    assert(local_count > 0 && first_final > 0);
     waiters_.reserve(local_count);
     reactor_.add_source(*this);
 }
@@ -41,7 +42,7 @@ bool StepBarrier::arrived(std::uint64_t stop, std::uint32_t weight, std::uint64_
     start();
     // One rank, or the last of several: the others are woken, this one goes straight on.
     if (!finish_if_agreed()) return false;
-    agreed = final_stop_;
+    agreed = last_word_;
     return true;
 }
 
@@ -56,7 +57,8 @@ bool StepBarrier::finish_if_agreed() {
     if (!communicator_.test_agreement(agreed)) return false;
     outstanding_ = false;
     ++step_count_;
-    final_stop_ = agreed;
+    last_word_ = agreed;
+    final_stop_ = agreed < first_final_ ? 0 : agreed;
     arrived_count_ = 0;
     step_stop_ = 0;
     for (const Waiter& waiter : waiters_) {
@@ -68,11 +70,13 @@ bool StepBarrier::finish_if_agreed() {
 }
 
 void StepBarrier::raise_stop(std::uint64_t value) {
-    assert(value > 0);
-    if (value > raised_stop_) {
-        raised_stop_ = value;
-        communicator_.announce_stop(value);
-    }
+    if (value > raised_stop_) communicator_.announce_stop(value);
+    raise_own_stop(value);
+}
+
+void StepBarrier::raise_own_stop(std::uint64_t value) {
+    assert(value >= first_final_);
+    raised_stop_ = std::max(raised_stop_, value);
     if (final_stop_ == 0 && !outstanding_) start();
 }
 

@@ -7,7 +7,7 @@
 //
 // A stop is a number > 0 whose meaning is the caller's; the largest of all ranks' wins. Once agreed it is final: from
 // then on arrive() answers it at once, so that no accelerator of any rank can be left waiting for one that has already
-// gone.
+// gone. Numbers below `first_final` are no stops but words that all ranks hear in the same step, and go on.
 #pragma once
 
 #include <coroutine>
@@ -24,7 +24,8 @@ class StepBarrier final : public engine::EventSource {
   public:
     // `local_count` accelerators of this rank take part, at least 1. Every rank makes its barrier with the same
     // communicator.
-    StepBarrier(engine::Reactor& reactor, Communicator& communicator, std::uint32_t local_count);
+    StepBarrier(engine::Reactor& reactor, Communicator& communicator, std::uint32_t local_count,
+                std::uint64_t first_final = 1);
     ~StepBarrier() override;
     StepBarrier(const StepBarrier&) = delete;
     StepBarrier& operator=(const StepBarrier&) = delete;
@@ -55,11 +56,15 @@ class StepBarrier final : public engine::EventSource {
     // signal; a watchdog): tells all ranks out of band and takes part in the agreement at once, in the name of all
     // accelerators of this rank. May be called from a heartbeat, and again with a larger value.
     void raise_stop(std::uint64_t value);
+    // The same for a stop that every rank comes to by itself, at a time that all know: nobody is told. What was told is
+    // heard for as long as the communicator lives, and a later run in the same job must not begin with it.
+    void raise_own_stop(std::uint64_t value);
     // For the heartbeat: takes up what other ranks announced. The stop that is wanted here (0 = none), agreed or not:
     // where it is not 0, cancel reads and thinking; the accelerators then arrive and get the agreed value.
     std::uint64_t check_stop();
     // The agreed stop, or 0.
     std::uint64_t agreed_stop() const { return final_stop_; }
+    std::uint64_t last_word() const { return last_word_; }   // of the last agreement, stop or not
     std::uint64_t step_count() const { return step_count_; } // agreements that have ended
 
     bool poll() override;
@@ -78,9 +83,11 @@ class StepBarrier final : public engine::EventSource {
     engine::Reactor& reactor_;
     Communicator& communicator_;
     const std::uint32_t local_count_;
+    const std::uint64_t first_final_;
     std::uint32_t arrived_count_ = 0;
     std::uint64_t step_stop_ = 0;   // largest of this step's arrivals
     std::uint64_t raised_stop_ = 0; // sticky
+    std::uint64_t last_word_ = 0;   // of the last agreement
     std::uint64_t final_stop_ = 0;
     std::uint64_t step_count_ = 0;
     bool outstanding_ = false;
