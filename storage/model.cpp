@@ -1,13 +1,12 @@
 #include "storage/model.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cerrno>
-#include <cmath>
 
 #include "harness/engine/reactor.hpp"
-#include "harness/types/option_values.hpp"
-#include "harness/types/random.hpp"
+#include "storage/model_queueing.hpp"
 
 namespace feedbench::storage {
 
@@ -17,28 +16,22 @@ using engine::IoKind;
 using engine::IoOp;
 using engine::Submit;
 
-constexpr Option kOptions[] = {
-    {"bandwidth", OptionType::size_bytes, "bytes/s", "0",
-     "shared by all operations of this process; 0 = without limit"},
-    {"latency", OptionType::duration_s, "s", "0", "of every read and write, after its turn at the pipe"},
-    {"open_latency", OptionType::duration_s, "s", "0", "of every open and create"},
-    {"jitter", OptionType::duration_s, "s", "0", "mean of an exponential time added to each latency (seeded)"},
-    {"iops", OptionType::number, "1/s", "0", "operations a second of this process; 0 = without limit"},
-};
-
-struct Parameters {
-    double bytes_per_second = 0, operations_per_second = 0;
-    std::uint64_t latency_ns = 0, open_latency_ns = 0, jitter_ns = 0;
+struct ModelFile final : engine::File {
+    bool cached = false;
 };
 
 class ModelBackend final : public Backend {
   public:
-    ModelBackend(Parameters parameters, const BackendRequest& request)
-        : parameters_(parameters), reactor_(*request.reactor), random_(stream_seed(request.seed, "model jitter")),
-          uri_(request.uri) {
+    ModelBackend(const ModelParameters& parameters, const BackendRequest& request)
+        : queueing_(parameters, request.seed), has_client_cost_(parameters.client_cost_ns > 0),
+          reactor_(*request.reactor), is_virtual_(reactor_.clock().is_virtual()), uri_(request.uri) {
         capabilities_.name = "model";
         capabilities_.has_content = false;
         capabilities_.virtual_time = true;
+        for (Lane& lane : lanes_) {
+            lane.backend = this;
+            lane.fire = [](engine::Timer& timer) { fire_lane(static_cast<Lane&>(timer)); };
+        }
     }
 
     const Capabilities& capabilities() const override { return capabilities_; }
@@ -52,25 +45,28 @@ class ModelBackend final : public Backend {
     Status make_directories(const std::string&) override { return {}; }
 
     Submit submit(IoOp& op) override {
-        std::uint64_t latency = 0, bytes = 0;
+        ModelQueueing::Demand demand;
+        demand.client = op.client;
         switch (op.kind) {
         case IoKind::open:
-        case IoKind::create:
-            op.opened = std::make_unique<engine::File>();
-            op.opened->size_bytes = op.kind == IoKind::open ? op.size_hint : 0;
+        case IoKind::create: {
+            auto file = std::make_unique<ModelFile>();
+            file->size_bytes = op.kind == IoKind::open ? op.size_hint : 0;
+            file->cached = demand.cached = op.kind == IoKind::open && queueing_.is_cached(op.path);
+            op.opened = std::move(file);
             op.result = 0;
-            latency = parameters_.open_latency_ns;
+            demand.opens = true;
             break;
+        }
         case IoKind::read:
-            bytes = op.offset >= op.file->size_bytes ? 0 : std::min(op.bytes, op.file->size_bytes - op.offset);
-            op.result = static_cast<std::int64_t>(bytes);
-            latency = parameters_.latency_ns;
+            demand.bytes = op.offset >= op.file->size_bytes ? 0 : std::min(op.bytes, op.file->size_bytes - op.offset);
+            demand.cached = static_cast<const ModelFile*>(op.file)->cached;
+            op.result = static_cast<std::int64_t>(demand.bytes);
             break;
         case IoKind::write:
-            bytes = op.bytes;
+            demand.bytes = op.bytes;
             op.file->size_bytes = std::max(op.file->size_bytes, op.offset + op.bytes);
-            op.result = static_cast<std::int64_t>(bytes);
-            latency = parameters_.latency_ns;
+            op.result = static_cast<std::int64_t>(demand.bytes);
             break;
         case IoKind::commit: // more than was written cannot become visible
             op.result = op.size_hint > op.file->size_bytes ? -EINVAL : 0;
@@ -80,109 +76,137 @@ class ModelBackend final : public Backend {
             op.result = 0;
             return Submit::done;
         }
-        return wait(op, latency, bytes);
+        return begin(op, demand);
     }
 
   private:
+    // An operation under way. It waits in a lane behind others that end earlier, or with a timer of its own.
     struct Pending : engine::Timer {
         ModelBackend* backend = nullptr;
         IoOp* op = nullptr;
         Pending* next = nullptr;
+        ModelQueueing::Demand demand; // of one that still has to reach the storage
+        bool at_client = false;
+    };
+    // Operations that end one after another need one timer for all of them, and no heap: most do.
+    struct Lane : engine::Timer {
+        ModelBackend* backend = nullptr;
+        Pending *first = nullptr, *last = nullptr;
+        bool firing = false;
     };
 
-    Submit wait(IoOp& op, std::uint64_t latency, std::uint64_t bytes) {
-        const std::uint64_t now = reactor_.now_ns();
-        std::uint64_t ready = now;
-        if (parameters_.bytes_per_second > 0 && bytes > 0) {
-            pipe_free_ns_ = std::max(pipe_free_ns_, static_cast<double>(now)) +
-                            static_cast<double>(bytes) / parameters_.bytes_per_second * 1e9;
-            ready = static_cast<std::uint64_t>(std::llround(pipe_free_ns_));
-        }
-        if (parameters_.operations_per_second > 0) {
-            next_turn_ns_ = std::max(next_turn_ns_, static_cast<double>(now)) + 1e9 / parameters_.operations_per_second;
-            ready = std::max(ready, static_cast<std::uint64_t>(std::llround(next_turn_ns_)));
-        }
-        ready += latency;
-        if (parameters_.jitter_ns > 0 && latency > 0)
-            ready += static_cast<std::uint64_t>(-std::log(1.0 - random_.uniform()) *
-                                                static_cast<double>(parameters_.jitter_ns));
-        if (ready <= now) return Submit::done;
-
+    Submit begin(IoOp& op, const ModelQueueing::Demand& demand) {
+        const std::uint64_t now = reactor_.now_ns(), asked = asked_ns(now);
+        const std::uint64_t leaves = queueing_.leaves_client_ns(asked, demand.client);
+        const bool at_client = has_client_cost_ && leaves > now;
+        const std::uint64_t due = at_client ? leaves : queueing_.answered_ns(asked, demand);
+        if (due <= now) return Submit::done;
         Pending* pending = take();
         pending->op = &op;
-        pending->deadline_ns = ready;
-        pending->late_allowed_ns = (ready - now) / 100;
+        pending->demand = demand;
+        pending->at_client = at_client;
         op.backend_state = pending;
-        reactor_.set_timer(*pending);
+        wait(*pending, now, due);
         return Submit::pending;
     }
 
-    Pending* take() {
-        if (!unused_) {
-            all_.push_back(std::make_unique<Pending>());
-            Pending& made = *all_.back();
-            made.backend = this;
-            made.fire = [](engine::Timer& timer) {
-                auto& self = static_cast<Pending&>(timer);
-                IoOp* op = self.op;
-                self.next = self.backend->unused_;
-                self.backend->unused_ = &self;
-                op->sink->completed(*op);
-            };
-            return &made;
-        }
-        Pending* taken = unused_;
-        unused_ = taken->next;
-        return taken;
+    // In real time an answer comes a little late, and what the client does next is late by as much: it counts as asked
+    // when it would have been, or a storage of known capacity would not have it.
+    std::uint64_t asked_ns(std::uint64_t now) const {
+        constexpr std::uint64_t kPromptNs = 200'000, kLateNsMost = 1'000'000;
+        if (is_virtual_ || now - fired_ns_ > kPromptNs) return now;
+        return now - std::min({late_ns_, kLateNsMost, now});
+    }
+    void note_lateness(std::uint64_t due_ns) {
+        if (is_virtual_) return;
+        fired_ns_ = reactor_.now_ns();
+        late_ns_ = fired_ns_ - std::min(due_ns, fired_ns_);
     }
 
-    Parameters parameters_;
+    void wait(Pending& pending, std::uint64_t now, std::uint64_t due) {
+        pending.deadline_ns = due;
+        pending.late_allowed_ns = (due - std::min(now, due)) / 100;
+        pending.next = nullptr;
+        for (Lane& lane : lanes_) {
+            if (lane.last != nullptr && lane.last->deadline_ns > due) continue;
+            if (lane.last != nullptr)
+                lane.last->next = &pending;
+            else
+                lane.first = &pending;
+            lane.last = &pending;
+            if (lane.first == &pending && !lane.firing) arm(lane);
+            return;
+        }
+        reactor_.set_timer(pending);
+    }
+
+    void arm(Lane& lane) {
+        lane.deadline_ns = lane.first->deadline_ns;
+        lane.late_allowed_ns = lane.first->late_allowed_ns;
+        reactor_.set_timer(lane);
+    }
+
+    static void fire_lane(Lane& lane) {
+        const std::uint64_t now = lane.backend->reactor_.now_ns();
+        lane.firing = true;
+        while (lane.first != nullptr && lane.first->deadline_ns <= now) {
+            Pending& pending = *lane.first;
+            lane.first = pending.next;
+            if (lane.first == nullptr) lane.last = nullptr;
+            lane.backend->fire_pending(pending);
+        }
+        lane.firing = false;
+        if (lane.first != nullptr) lane.backend->arm(lane);
+    }
+
+    void fire_pending(Pending& pending) {
+        IoOp* op = pending.op;
+        const std::uint64_t due = pending.deadline_ns;
+        if (pending.at_client) { // now it reaches the storage
+            pending.at_client = false;
+            wait(pending, reactor_.now_ns(), queueing_.answered_ns(due, pending.demand));
+            return;
+        }
+        note_lateness(due);
+        pending.next = unused_;
+        unused_ = &pending;
+        op->sink->completed(*op);
+    }
+
+    Pending* take() {
+        if (unused_) {
+            Pending* taken = unused_;
+            unused_ = taken->next;
+            return taken;
+        }
+        all_.push_back(std::make_unique<Pending>());
+        Pending& made = *all_.back();
+        made.backend = this;
+        made.fire = [](engine::Timer& timer) {
+            auto& self = static_cast<Pending&>(timer);
+            self.backend->fire_pending(self);
+        };
+        return &made;
+    }
+
+    ModelQueueing queueing_;
+    bool has_client_cost_;
     engine::Reactor& reactor_;
-    Random random_;
+    bool is_virtual_;
     std::string uri_;
     Capabilities capabilities_;
-    double pipe_free_ns_ = 0, next_turn_ns_ = 0;
+    std::array<Lane, 4> lanes_;
+    std::uint64_t fired_ns_ = 0, late_ns_ = 0;
     std::vector<std::unique_ptr<Pending>> all_; // as many as were ever in flight at once
     Pending* unused_ = nullptr;
 };
 
 } // namespace
 
-std::span<const Option> model_options() { return kOptions; }
-
 Expected<std::unique_ptr<Backend>> make_model_backend(const BackendRequest& request) {
-    Parameters parameters;
-    for (const auto& [key, text] : request.options) {
-        Error error;
-        auto number = [&](Expected<std::uint64_t> value, std::uint64_t& out) {
-            if (value)
-                out = *value;
-            else
-                error = value.error();
-            return value.has_value();
-        };
-        std::uint64_t bandwidth = 0;
-        bool good = true;
-        if (key == "bandwidth") {
-            good = number(parse_size_bytes(text), bandwidth);
-            parameters.bytes_per_second = static_cast<double>(bandwidth);
-        } else if (key == "latency")
-            good = number(parse_duration_ns(text), parameters.latency_ns);
-        else if (key == "open_latency")
-            good = number(parse_duration_ns(text), parameters.open_latency_ns);
-        else if (key == "jitter")
-            good = number(parse_duration_ns(text), parameters.jitter_ns);
-        else if (key == "iops") {
-            auto value = parse_number(text);
-            good = value && *value >= 0;
-            if (good)
-                parameters.operations_per_second = *value;
-            else
-                error = config_error("'" + text + "' is not a number of operations a second");
-        }
-        if (!good) return config_error(error.message, request.uri + ": " + key);
-    }
-    return std::unique_ptr<Backend>(std::make_unique<ModelBackend>(parameters, request));
+    auto parameters = parse_model_parameters(request.options, request.uri);
+    if (!parameters) return parameters.error();
+    return std::unique_ptr<Backend>(std::make_unique<ModelBackend>(*parameters, request));
 }
 
 } // namespace feedbench::storage
