@@ -79,6 +79,15 @@ void add_slices(const TrainingMeasurements& m, Window window, std::vector<double
     }
 }
 
+std::vector<HostEpochResult> host_results(const TrainingMeasurements& m, const EpochMeasurement& epoch) {
+    std::vector<HostEpochResult> hosts(m.hosts.size());
+    for (std::size_t i = 0; i < hosts.size(); ++i) hosts[i].host = m.hosts[i].name;
+    for (const HostCache& one : m.cache_evidence)
+        if (one.epoch_index == epoch.epoch_index && one.evaluation == epoch.evaluation && one.host_index < hosts.size())
+            hosts[one.host_index].cache = one.evidence;
+    return hosts;
+}
+
 EpochResult epoch_result(const TrainingMeasurements& m, const EpochMeasurement& epoch,
                          const std::vector<BlockTotals>& all, WindowAggregate& whole) {
     BlockGroups groups;
@@ -118,6 +127,7 @@ EpochResult epoch_result(const TrainingMeasurements& m, const EpochMeasurement& 
     result.samples_proved = epoch.samples_proved;
     result.metrics = epoch_rows(whole);
     result.attribution = attribute(all, m.accelerator_count, end - start);
+    result.hosts = host_results(m, epoch);
     return result;
 }
 

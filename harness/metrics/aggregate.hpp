@@ -24,6 +24,14 @@ struct EpochMeasurement {
     bool samples_proved = false;
 };
 
+// What one host's storage really gave in one epoch.
+struct HostCache {
+    std::uint32_t epoch_index = 0;
+    bool evaluation = false;
+    std::uint32_t host_index = 0; // in TrainingMeasurements::hosts
+    CacheEvidence evidence;
+};
+
 // Everything that the ranks measured, gathered. Order of `blocks` does not matter; times of other hosts were moved to
 // rank 0's clock with BlockTotals::shift.
 struct TrainingMeasurements {
@@ -38,6 +46,7 @@ struct TrainingMeasurements {
     std::uint64_t slice_ns = 1'000'000'000; // length of a slice
     std::vector<CheckpointResult> checkpoints;
     std::vector<HostFacts> hosts;
+    std::vector<HostCache> cache_evidence; // one an epoch and host, in any order; may be missing
     Histogram sample_read_latency, time_to_first_byte, batch_wait;
 };
 

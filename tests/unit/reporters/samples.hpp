@@ -67,6 +67,8 @@ inline metrics::TrainingMeasurements measured(std::uint32_t accelerator_count, s
         host.host_cpu_s = 5;
         host.bytes_delivered = 12'000'000'000;
         host.peak_rss_bytes = 300'000'000;
+        host.nic_bytes_per_second = 12.5e9;
+        if (h == 0) host.memory_bytes_per_second = 180e9;
         m.hosts.push_back(host);
     }
     return m;
@@ -105,8 +107,50 @@ inline void add_epochs(metrics::TrainingMeasurements& m, std::uint32_t epoch_cou
         slice.reads = 11000;
         slice.steps = 3;
         slice.stalled_accelerators = i == 3 ? 2 : 0;
+        slice.in_flight_reads = 16;
+        slice.process_cpu_ns = 250'000'000;
         m.slices.push_back(slice);
     }
+}
+
+// One epoch's evidence on every host: the second epoch of the second host came half from its cache.
+inline void add_cache_evidence(metrics::TrainingMeasurements& m) {
+    for (const metrics::EpochMeasurement& epoch : m.epochs) {
+        for (std::uint32_t h = 0; h < m.hosts.size(); ++h) {
+            metrics::HostCache one;
+            one.epoch_index = epoch.epoch_index;
+            one.evaluation = epoch.evaluation;
+            one.host_index = h;
+            CacheEvidence& e = one.evidence;
+            e.bytes_delivered = 24'000'000'000;
+            e.source_kind = "block";
+            e.source = "nvme0n1 (xfs on /data)";
+            if (h == 0)
+                e.source_bytes = 24'100'000'000.0;
+            else
+                e.source_reason = "device statistics cannot be read";
+            e.process_read_bytes = epoch.epoch_index == 1 && h == 1 ? 12e9 : 24e9;
+            e.sampled_page_count = 4096;
+            e.resident_page_count = epoch.epoch_index == 1 && h == 1 ? 2048 : 3;
+            e.residency_method = "cachestat";
+            e.drop_outcome = h == 0 ? "dropped" : "not permitted";
+            e.drop_s = 0.75;
+            m.cache_evidence.push_back(one);
+        }
+    }
+}
+
+// What rooms other than metrics put into a result.
+inline void add_judgement(RunResult& r) {
+    r.ceilings = {{"client-1", 9000, 4.25, 0.05, 3, 99.5}, {"client-2", 8500, 4, 0.0625, 3, std::nullopt}};
+    r.scaling = {{2, 99.5, 1500, 0.001, 5, "storage-bound", true, false}, {4, 96.25, 2900, 0.012, 30, "", true, true}};
+    r.scaling_stop = "--limit 4 was reached";
+    r.findings.push_back({"storage_bound",
+                          "storage-bound",
+                          "the storage was waited for",
+                          {{"ceiling_fraction", "", 0.31, "", "achieved_over_ceiling"},
+                           {"source_fraction", "", std::nullopt, "not_counted", "source_over_delivered"}}});
+    r.verdict = "storage-bound";
 }
 
 inline RunResult passing() {
@@ -137,6 +181,7 @@ inline RunResult passing() {
     m.checkpoints = {c};
     r.epoch_count = 2;
     r.num_files_eval = 20;
+    add_cache_evidence(m);
     aggregate(m, r);
     return r;
 }
@@ -152,6 +197,8 @@ inline RunResult failing() {
     r.results_folder.clear();
     r.findings = {
         {"dataset_fits_memory", "warning", "the dataset (24.6 GB) is smaller than the memory of the host (540.1 GB)"}};
+    r.ceiling_reason = "client-2 was not measured";
+    add_judgement(r);
     aggregate(m, r);
     return r;
 }
