@@ -42,6 +42,25 @@ std::string state(const RunResult& r, bool colour) {
     return text;
 }
 
+// What the run was bound by, in words, before any figure: a figure that is not the storage's must not be read first.
+const Finding* deciding(const RunResult& r) {
+    for (const Finding& finding : r.findings)
+        if (!r.verdict.empty() && finding.verdict == r.verdict) return &finding;
+    return nullptr;
+}
+std::string headline(const RunResult& r, const RenderOptions& options) {
+    if (r.verdict.empty()) return {};
+    const bool good = r.verdict == "accelerator-bound" || r.verdict == "storage-bound";
+    const bool untrue = r.verdict == "cached" || r.verdict == "implausible";
+    std::string out = "\nVERDICT " + paint(r.verdict, Colour::bold, options.colour);
+    if (!good)
+        out += paint(untrue ? "  not a figure of the storage" : "  look before you judge the storage",
+                     untrue ? Colour::red : Colour::yellow, options.colour);
+    out += "\n";
+    if (const Finding* finding = deciding(r)) out += wrap(finding->evidence, options.width, "  ");
+    return out;
+}
+
 std::string line(std::string_view name, const std::string& text) { return fmt::format("  {:<22} {}\n", name, text); }
 
 std::string au_line(const RunResult& r, bool colour) {
@@ -154,13 +173,15 @@ std::string checkpoints(const RunResult& r) {
 } // namespace
 
 std::string render_console(const RunResult& r, const RenderOptions& options) {
-    std::string out =
-        header(r, options.colour) + state(r, options.colour) + "\n" + figures(r, options.colour) + checkpoints(r);
+    std::string out = header(r, options.colour) + headline(r, options) + state(r, options.colour) + "\n" +
+                      figures(r, options.colour) + checkpoints(r);
     if (const std::string table = epochs(r, options.colour); !table.empty()) out += "\n" + table;
-    if (!r.verdict.empty()) out += "\nverdict: " + paint(r.verdict, Colour::bold, options.colour) + "\n";
-    if (!r.findings.empty()) out += "\n";
+    const Finding* first = deciding(r); // said above
+    if (r.findings.size() > (first != nullptr ? 1u : 0u)) out += "\n";
     for (const Finding& finding : r.findings)
-        out += wrap(fmt::format("{} ({}): {}", finding.verdict, finding.rule, finding.evidence), options.width, "  ");
+        if (&finding != first)
+            out +=
+                wrap(fmt::format("{} ({}): {}", finding.verdict, finding.rule, finding.evidence), options.width, "  ");
     if (!r.explanation.empty()) out += "\n" + wrap(r.explanation, options.width, "  ");
     if (!r.results_folder.empty()) out += "\nresults: " + r.results_folder + "\n";
     return out;

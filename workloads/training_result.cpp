@@ -5,7 +5,9 @@
 #include "harness/accelerator/steps_h5.hpp"
 #include "harness/cluster/error_exchange.hpp"
 #include "harness/config/load_yaml.hpp"
+#include "harness/metrics/explain.hpp"
 #include "harness/types/units.hpp"
+#include "harness/verdict/rule.hpp"
 #include "workloads/steps_gather.hpp"
 
 namespace feedbench::workloads {
@@ -64,6 +66,30 @@ void merge_rank(RunOutcome& outcome, const std::vector<std::string>& parts, bool
     outcome.measurements.batch_wait.merge(metrics::Histogram::parse(parts[3]));
     for (std::size_t i = 4; i + 2 < parts.size(); i += 3)
         outcome.findings.push_back({parts[i], parts[i + 1], parts[i + 2]});
+}
+
+// What the samples that were read hold by the plan: a verdict rule holds the delivered bytes against it. Exact where
+// nothing was left out; by the mean size else.
+Metric planned_bytes(const TrainingPlan& plan, const Workload& workload, const RunResult& result) {
+    const SetPlan& set = plan.train;
+    Metric row{"planned_bytes", "bytes", {}, "", "samples_times_payload"};
+    const std::uint64_t set_samples = set.used_file_count * set.samples_per_file;
+    double samples = 0;
+    bool whole = true;
+    for (const EpochResult& epoch : result.epochs) {
+        if (epoch.evaluation) continue;
+        samples += static_cast<double>(epoch.sample_count);
+        whole = whole && epoch.sample_count + epoch.dropped_sample_count == set_samples;
+    }
+    if (!set.files->sizes_known())
+        row.reason = "sizes_as_found";
+    else if (workload.dataset.compression != "none")
+        row.reason = "compressed";
+    else if (set.used_file_count != set.files->file_count() || !set.files->shape_is_cheap() || !whole)
+        row.reason = "not_the_whole_set";
+    else
+        row.value = samples * static_cast<double>(set.files->total_payload_bytes()) / static_cast<double>(set_samples);
+    return row;
 }
 
 const char* status_of(const RunOutcome& outcome) {
@@ -142,11 +168,15 @@ RunResult make_result(const RunRequest& request, const TrainingPlan& plan, stora
     m.record_length_bytes = workload.dataset.record_length_bytes;
     metrics::aggregate(m, result);
 
+    result.metrics.push_back(planned_bytes(plan, workload, result));
+
     if (result.status != "complete") result.invalid_reasons.push_back("run " + result.status);
-    if (outcome.samples_lost)
+    if (outcome.samples_lost && result.status != "complete") // of a complete run the verdict says it
         result.invalid_reasons.push_back(
             "the samples that were read are not those of the plan (count or checksum of ids)");
     result.valid = result.invalid_reasons.empty();
+    verdict::conclude(result);
+    result.explanation = metrics::explain(result); // again, for its advice follows the verdict
     return result;
 }
 

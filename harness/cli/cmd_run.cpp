@@ -10,6 +10,7 @@
 #include "harness/config/load_yaml.hpp"
 #include "harness/types/random.hpp"
 #include "harness/types/units.hpp"
+#include "harness/verdict/rule.hpp"
 #include "reporters/registry.hpp"
 #include "storage/registry.hpp"
 
@@ -24,7 +25,7 @@ struct State {
     std::uint64_t seed = 0;
     double stall_timeout_s = 300;
     double require_au = -1; // < 0: no bar asked for; 0: the workload's own
-    bool virtual_time = false, no_steps = false;
+    bool virtual_time = false, no_steps = false, allow_cached = false;
 };
 
 // The seed of a run must differ from run to run; the same on every rank.
@@ -187,7 +188,7 @@ class RunCommand {
         if (!result.valid) {
             for (const std::string& reason : result.invalid_reasons)
                 fmt::print(stderr, "feedbench: not valid: {}\n", reason);
-            return exit_code(ErrorKind::invalid);
+            if (!state_.allow_cached || !verdict::only_cached(result)) return exit_code(ErrorKind::invalid);
         }
         return judge(state_, result);
     }
@@ -225,6 +226,8 @@ std::function<int(Session&)> add_run(CLI::App& command) {
         ->check(CLI::Range(0.0, 1.0));
     command.add_flag("--virtual-time", state->virtual_time,
                      "Simulate: time jumps to the next event (null: and model: storage, one process)");
+    command.add_flag("--allow-cached", state->allow_cached,
+                     "A run whose bytes came from a cache does not exit 4; its verdict stays, and it stays invalid");
     command.add_flag("--no-steps", state->no_steps, "Write no steps.h5");
     command.footer(
         "Example: mpirun -n 4 feedbench run unet3d_h100 --data-dir /mnt/x/unet3d --results-dir /home/me/results\n"

@@ -30,14 +30,19 @@ std::string where_the_time_went(const Attribution& a) {
            " outside the measured blocks.";
 }
 
-// Barrier wait is somebody else's stall, so it follows whichever of storage and client is the larger.
+// The verdict decides where there is one. Else, of a partial result: barrier wait is somebody else's stall, so it
+// follows whichever of storage and client is the larger.
 std::string what_to_change(const RunResult& r, double achieved, double wanted) {
     const Attribution& a = r.attribution;
-    if (a.client_wait_s > a.storage_wait_s && a.client_wait_s > 0)
+    if (r.verdict == "implausible" || r.verdict == "cached")
+        return "The run is " + r.verdict + ": nothing follows from these figures for the storage.";
+    if (r.verdict == "client-bound" || (r.verdict.empty() && a.client_wait_s > a.storage_wait_s && a.client_wait_s > 0))
         return "The client host was the bottleneck, not the storage: use fewer accelerators per host or more hosts, "
                "free its CPUs, "
                "and repeat before judging the storage.";
-    if (a.storage_wait_s > 0) {
+    if (r.verdict == "inconclusive")
+        return "No one cause explains the loss: free the client's CPUs or run longer, and repeat.";
+    if (r.verdict == "storage-bound" || (r.verdict.empty() && a.storage_wait_s > 0)) {
         std::string text = "The storage did not deliver fast enough for this load: it needs about " +
                            (achieved > 0 && wanted > achieved ? number(wanted / achieved, 2) + " times the rate"
                                                               : std::string("a higher rate")) +

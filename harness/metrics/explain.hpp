@@ -10,7 +10,8 @@
 
 namespace feedbench::metrics {
 
-// Reads au_required, metrics, attribution, accelerator_count, batch_size, think_time_mean_s, data_loader, odirect.
+// Reads verdict (empty before it is known), au_required, metrics, attribution, accelerator_count, batch_size,
+// think_time_mean_s, data_loader, odirect.
 std::string explain(const RunResult& result);
 
 } // namespace feedbench::metrics

@@ -49,6 +49,22 @@ TEST_CASE("the client is blamed where the client was slow") {
     CHECK_FALSE(has(text, "did not deliver fast enough"));
 }
 
+TEST_CASE("the advice follows the verdict, whatever single sums say") {
+    RunResult r = missed();
+    const auto advice = [&](const char* verdict) {
+        r.verdict = verdict;
+        return explain(r);
+    };
+    CHECK(has(advice("client-bound"), "The client host was the bottleneck")); // though it waited 5 s of 100 only
+    CHECK(has(advice("storage-bound"), "did not deliver fast enough"));
+    CHECK(has(advice("cached"), "The run is cached: nothing follows"));
+    CHECK(has(advice("implausible"), "The run is implausible"));
+    CHECK(has(advice("inconclusive"), "No one cause explains"));
+    CHECK(has(advice("accelerator-bound"), "waited for each other at the step barrier"));
+    for (const char* other : {"cached", "implausible", "client-bound", "inconclusive", "accelerator-bound"})
+        CHECK_FALSE(has(advice(other), "did not deliver fast enough"));
+}
+
 TEST_CASE("other accelerators' stalls, and a window with no waiting, have their own advice") {
     RunResult r = missed();
     r.attribution = {.think_s = 45, .barrier_wait_s = 53, .outside_s = 2, .total_s = 100};

@@ -35,6 +35,32 @@ TEST_CASE("a missed bar brings its explanation, wrapped; a met one none") {
     CHECK_FALSE(has(render_console(test::passing(), {}), "below the required"));
 }
 
+TEST_CASE("the verdict and its evidence stand before any figure, once, and other findings behind") {
+    RunResult r = test::passing();
+    r.verdict = "storage-bound";
+    r.findings = {{"drop_cache", "warning", "the cache stayed"}, {"storage_bound", "storage-bound", "reads in flight"}};
+    const std::string text = render_console(r, {});
+    CHECK(has(text, "\nVERDICT storage-bound\n  reads in flight\n"));
+    CHECK(text.find("VERDICT") < text.find("  AU "));
+    CHECK(text.find("reads in flight") == text.rfind("reads in flight"));
+    CHECK(has(text, "warning (drop_cache): the cache stayed"));
+    CHECK_FALSE(has(render_console(test::passing(), {}), "VERDICT"));
+}
+
+TEST_CASE("verdicts that are no figure of the storage say so in their first line") {
+    RunResult r = test::passing();
+    for (const char* verdict : {"cached", "implausible"}) {
+        r.verdict = verdict;
+        CHECK(has(render_console(r, {}), std::string("VERDICT ") + verdict + "  not a figure of the storage\n"));
+    }
+    for (const char* verdict : {"client-bound", "inconclusive"}) {
+        r.verdict = verdict;
+        CHECK(has(render_console(r, {}), std::string("VERDICT ") + verdict + "  look before you judge the storage\n"));
+    }
+    r.verdict = "accelerator-bound";
+    CHECK(has(render_console(r, {}), "VERDICT accelerator-bound\n"));
+}
+
 TEST_CASE("a thousand epochs do not scroll the result away") {
     RunResult r = test::passing();
     r.epochs.resize(1000, r.epochs[0]);
