@@ -1,0 +1,323 @@
+// What the watchdog sees and says: operations and pool jobs that do not end, a blocked main thread, frozen ranks,
+// silent hosts, ranks that wait for each other.
+#include "harness/cluster/stall_watch.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <atomic>
+#include <cstdlib>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+#include "harness/types/units.hpp"
+#include "tests/support/scripted_target.hpp"
+
+using namespace feedbench;
+using namespace feedbench::test;
+using cluster::LifeSigns;
+using cluster::OperationWatch;
+using cluster::SignReader;
+
+namespace {
+
+struct Waiting {
+    std::unique_ptr<engine::Clock> clock = engine::make_virtual_clock();
+    std::unique_ptr<engine::Reactor> reactor = std::move(*engine::Reactor::make(*clock, {.use_uring = false}));
+    ScriptedTarget target{*reactor};
+};
+
+engine::Task<void> perform(Waiting& w, std::string path, std::uint64_t bytes) {
+    engine::IoOp op;
+    op.path = path;
+    op.offset = 4096;
+    op.bytes = bytes;
+    co_await w.reactor->perform(w.target, op);
+}
+engine::Task<void> sleep_until(Waiting& w, std::uint64_t time_ns) { co_await w.reactor->sleep_until(time_ns); }
+
+// Ranks of one host, as every one of them sees the others; several hosts that say what the test wants.
+class SeenRanks final : public cluster::Communicator {
+  public:
+    SeenRanks(void* memory, int ranks, int local_rank, std::uint64_t host_count = 1) : local_rank_(local_rank) {
+        for (std::uint64_t h = 0; h < host_count; ++h) {
+            hosts_.push_back({"h" + std::to_string(h + 1), {}});
+            for (int i = 0; i < ranks; ++i) hosts_.back().ranks.push_back(size_++);
+        }
+        life_ = std::make_unique<LifeSigns>(memory, ranks, local_rank);
+    }
+    std::uint64_t heard = 0, all_wait_ns = 0, host_waits_ns = 0;
+
+    int rank() const override { return local_rank_; }
+    int size() const override { return size_; }
+    const std::vector<cluster::HostLayout>& hosts() const override { return hosts_; }
+    int host_index() const override { return 0; }
+    int local_rank() const override { return local_rank_; }
+    void barrier() override {}
+    std::vector<std::string> gather(const std::string&) override { return {}; }
+    std::string broadcast(const std::string& bytes) override { return bytes; }
+    void sum(std::span<std::uint64_t>) override {}
+    void sum(std::span<double>) override {}
+    void min(std::span<std::uint64_t>) override {}
+    void max(std::span<std::uint64_t>) override {}
+    void send(int, const std::string&) override {}
+    std::string receive(int) override { return {}; }
+    void start_agreement(std::uint64_t) override {}
+    bool test_agreement(std::uint64_t&) override { return false; }
+    void announce_stop(std::uint64_t) override {}
+    std::uint64_t announced_stop() override { return 0; }
+    std::uint64_t signs_heard(int) const override { return heard; }
+    void show_host_waits(std::uint64_t waited_ns) override { host_waits_ns = waited_ns; }
+    std::uint64_t all_hosts_wait_ns() const override { return all_wait_ns; }
+    void abort(int exit_code) override { std::_Exit(exit_code); }
+
+  private:
+    std::vector<cluster::HostLayout> hosts_;
+    int size_ = 0, local_rank_;
+};
+
+struct Memory {
+    explicit Memory(int ranks) : data(std::aligned_alloc(64, (LifeSigns::memory_bytes(ranks) + 63) / 64 * 64)) {
+        std::memset(data, 0, LifeSigns::memory_bytes(ranks));
+    }
+    ~Memory() { std::free(data); }
+    Memory(const Memory&) = delete;
+    Memory& operator=(const Memory&) = delete;
+    void* data;
+};
+
+constexpr std::uint64_t kTimeout = 10 * kNsPerS;
+const std::uint64_t kGrace = SignReader::grace_ns(kTimeout);
+
+// Looks once a second; the second at which something was said, and what. `each` does what ranks do in that second.
+std::pair<int, std::string> look_until(SignReader& reader, int seconds, const std::function<void()>& each) {
+    for (int second = 1; second <= seconds; ++second) {
+        each();
+        if (std::string said = reader.look(kNsPerS); !said.empty()) return {second, said};
+    }
+    return {0, {}};
+}
+
+} // namespace
+
+TEST_CASE("operations: the watchdog barks when nothing completes for its time, and says what is outstanding") {
+    Waiting w;
+    OperationWatch watchdog(*w.reactor, 10 * kNsPerS);
+    w.target.delay_ns = [](const engine::IoOp& op) { return op.path == "train/slow.npz" ? 100 * kNsPerS : kNsPerS; };
+    engine::Task<void> slow = perform(w, "train/slow.npz", 777);
+    slow.start();
+    // Others complete: all is well, though one read takes long.
+    for (std::uint64_t second = 0; second < 30; ++second) {
+        (void)w.reactor->run(perform(w, "train/fast.npz", 1)).has_value();
+        CHECK(watchdog.check(w.reactor->now_ns()).empty());
+    }
+    // Now nothing does.
+    CHECK(watchdog.check(39 * kNsPerS).empty());
+    CHECK(watchdog.quiet_ns() == 9 * kNsPerS);
+    const std::string bark = watchdog.check(41 * kNsPerS);
+    INFO(bark);
+    CHECK(bark.find("train/slow.npz") != std::string::npos);
+    CHECK(bark.find("offset 4096") != std::string::npos);
+    CHECK(bark.find("777 bytes") != std::string::npos);
+    CHECK(bark.find("1 outstanding") != std::string::npos);
+    CHECK(bark.find("41.0 s") != std::string::npos); // since its submission
+    (void)w.reactor->run(sleep_until(w, 101 * kNsPerS)).has_value();
+    CHECK(watchdog.check(w.reactor->now_ns()).empty()); // it came after all
+    CHECK(slow.finished());
+}
+
+TEST_CASE("operations: the watchdog is silent where nothing is outstanding, however long") {
+    Waiting w;
+    OperationWatch watchdog(*w.reactor, 10 * kNsPerS);
+    for (std::uint64_t second = 0; second < 100; second += 5) CHECK(watchdog.check(second * kNsPerS).empty());
+}
+
+TEST_CASE("operations: a long pause in which nobody looked is not a stall") {
+    Waiting w;
+    // The clock has run for long when the watchdog is made, and nobody looks at it for long afterwards.
+    (void)w.reactor->run(sleep_until(w, 1000 * kNsPerS)).has_value();
+    OperationWatch watchdog(*w.reactor, 10 * kNsPerS);
+    w.target.delay_ns = [](const engine::IoOp&) { return 20 * kNsPerS; };
+    engine::Task<void> first = perform(w, "train/a.npz", 1);
+    first.start();
+    CHECK(watchdog.check(1001 * kNsPerS).empty());
+    CHECK_FALSE(watchdog.check(1011 * kNsPerS).empty());
+    (void)w.reactor->run(sleep_until(w, 1021 * kNsPerS)).has_value();
+    CHECK(watchdog.check(w.reactor->now_ns()).empty());
+    (void)w.reactor->run(sleep_until(w, 2000 * kNsPerS)).has_value(); // caches are dropped, say
+    engine::Task<void> second = perform(w, "train/b.npz", 1);
+    second.start();
+    CHECK(watchdog.check(2001 * kNsPerS).empty());
+    CHECK_FALSE(watchdog.check(2010 * kNsPerS).empty());
+    (void)w.reactor->run(sleep_until(w, 2021 * kNsPerS)).has_value();
+}
+
+TEST_CASE("operations: the watchdog names a few only, the oldest first") {
+    Waiting w;
+    OperationWatch watchdog(*w.reactor, kNsPerS);
+    w.target.delay_ns = [](const engine::IoOp&) { return 10 * kNsPerS; };
+    std::vector<engine::Task<void>> tasks;
+    for (int i = 0; i < 50; ++i) {
+        tasks.push_back(perform(w, "train/f" + std::to_string(i), 1));
+        tasks.back().start();
+        (void)w.reactor->run(sleep_until(w, w.reactor->now_ns() + 1000)).has_value();
+    }
+    CHECK(watchdog.check(w.reactor->now_ns()).empty());
+    const std::string bark = watchdog.check(2 * kNsPerS);
+    INFO(bark);
+    CHECK(bark.find("50 outstanding") != std::string::npos);
+    CHECK(std::count(bark.begin(), bark.end(), '\n') == 5);
+    CHECK(bark.find("train/f0 ") != std::string::npos);
+    CHECK(bark.find("train/f40") == std::string::npos);
+    (void)w.reactor->run(sleep_until(w, 11 * kNsPerS)).has_value();
+}
+
+TEST_CASE("a job in the thread pool that does not come back is outstanding like an operation") {
+    auto clock = engine::make_real_clock();
+    auto reactor = std::move(*engine::Reactor::make(*clock, {.use_uring = false}));
+    OperationWatch watchdog(*reactor, kNsPerS);
+    std::atomic<bool> let_go{false};
+    std::string said;
+    const std::uint64_t start = reactor->now_ns();
+    // The job blocks as a read of libhdf5 does; the heartbeat looks with a time of its own, so that nobody waits.
+    reactor->set_heartbeat(1'000'000, [&] {
+        if (said.empty()) said = watchdog.check(start + (said.empty() ? 3 * kNsPerS : 0));
+        if (!said.empty()) let_go = true;
+    });
+    const auto body = [](engine::Reactor& r, std::atomic<bool>& go) -> engine::Task<void> {
+        std::function<void()> work = [&go] {
+            while (!go) engine::nap_ns(100'000);
+        };
+        co_await r.run_in_pool(std::move(work), {"libhdf5 read", "/data/train/img_3.hdf5"});
+    };
+    (void)watchdog.check(start).empty();
+    REQUIRE(reactor->run(body(*reactor, let_go)));
+    INFO(said);
+    CHECK(said.find("1 outstanding") != std::string::npos);
+    CHECK(said.find("libhdf5 read /data/train/img_3.hdf5, for ") != std::string::npos);
+    CHECK(reactor->outstanding_count() == 0);
+}
+
+TEST_CASE("a main thread that does not come back is noticed, with what it said it was doing") {
+    Memory memory(1);
+    SeenRanks one(memory.data, 1, 0);
+    SignReader reader(one, kTimeout);
+    // As long as it gets on, all is well.
+    CHECK(look_until(reader, 100, [&] { one.life().progress(); }).first == 0);
+    cluster::Doing doing(one.life(), "reading the manifest of /data");
+    const auto [second, said] = look_until(reader, 100, [] {});
+    CHECK(second == 11); // one look saw the beginning
+    CHECK(said.find("10.0 s in: reading the manifest of /data") != std::string::npos);
+    CHECK(said.find("rank") == std::string::npos); // it is alone
+}
+
+TEST_CASE("what was said is said again after something inside it has ended") {
+    Memory memory(1);
+    SeenRanks one(memory.data, 1, 0);
+    cluster::Doing outer(one.life(), "epoch 3");
+    {
+        cluster::Doing inner(one.life(), std::string(1000, 'x'));
+        CHECK(one.life().doing_of(0) == std::string(255, 'x')); // cut to what fits
+    }
+    CHECK(one.life().doing_of(0) == "epoch 3");
+}
+
+TEST_CASE("a rank of this host that gives no sign of life is named; it cannot speak for itself") {
+    Memory memory(3);
+    SeenRanks mine(memory.data, 3, 0), frozen(memory.data, 3, 1), other(memory.data, 3, 2);
+    frozen.life().say("epoch 2");
+    frozen.life().show_outstanding("\n  read /data/x at offset 0, 5 bytes, for 9.0 s");
+    SignReader reader(mine, kTimeout);
+    const auto live = [&](SeenRanks& rank) {
+        rank.life().live();
+        rank.life().progress();
+    };
+    CHECK(look_until(reader, 50, [&] { live(mine), live(frozen), live(other); }).first == 0);
+    const auto [second, said] = look_until(reader, 100, [&] { live(mine), live(other); });
+    INFO(said);
+    CHECK(second == static_cast<int>((kTimeout + kGrace + kNsPerS - 1) / kNsPerS)); // after its own time-out
+    CHECK(said.find("rank 1 on host h1 has given no sign of life") != std::string::npos);
+    CHECK(said.find("rank 1 (host h1): epoch 2") != std::string::npos);
+    CHECK(said.find("read /data/x") != std::string::npos);
+}
+
+TEST_CASE("waiting for a rank that gets on is not a stall, however long; all waiting for each other is one") {
+    Memory memory(2);
+    SeenRanks mine(memory.data, 2, 0), other(memory.data, 2, 1);
+    SignReader reader(mine, kTimeout);
+    const auto both_live = [&] {
+        for (SeenRanks* rank : {&mine, &other}) {
+            rank->life().live();
+            rank->life().progress();
+        }
+        mine.all_wait_ns = mine.host_waits_ns; // one host: its word is that of all
+    };
+    mine.life().wait_begins();
+    CHECK(look_until(reader, 500, both_live).first == 0);
+    // Many meetings, at each of which both are seen waiting: nothing is wrong either.
+    CHECK(look_until(reader, 500, [&] {
+              both_live();
+              for (SeenRanks* rank : {&mine, &other}) {
+                  rank->life().wait_ends();
+                  rank->life().wait_begins();
+              }
+          }).first == 0);
+    const auto [second, said] = look_until(reader, 500, both_live);
+    INFO(said);
+    CHECK(second > 20);
+    CHECK(second < 30);
+    CHECK(said.find("all ranks have waited for each other") != std::string::npos);
+    CHECK(said.find("rank 0 (host h1)") != std::string::npos);
+    CHECK(said.find("rank 1 (host h1)") != std::string::npos);
+}
+
+TEST_CASE("a host that has been heard of and falls silent is named with its ranks") {
+    Memory memory(2);
+    SeenRanks mine(memory.data, 2, 0, 2);
+    SeenRanks other(memory.data, 2, 1, 2);
+    SignReader reader(mine, kTimeout);
+    const auto live = [&] {
+        for (SeenRanks* rank : {&mine, &other}) {
+            rank->life().live();
+            rank->life().progress();
+        }
+    };
+    CHECK(look_until(reader, 100, live).first == 0); // never heard of: it may be starting
+    CHECK(look_until(reader, 100, [&] { live(), ++mine.heard; }).first == 0);
+    const auto [second, said] = look_until(reader, 100, live);
+    INFO(said);
+    CHECK(second == static_cast<int>((2 * kTimeout + kGrace + kNsPerS - 1) / kNsPerS));
+    CHECK(said.find("host h2 (ranks 2 to 3)") != std::string::npos);
+}
+
+TEST_CASE("only the first rank of a host has the last word") {
+    Memory memory(2);
+    LifeSigns a(memory.data, 2, 0), b(memory.data, 2, 1);
+    CHECK(b.claim_last_word());
+    CHECK_FALSE(a.claim_last_word());
+    CHECK_FALSE(b.claim_last_word());
+}
+
+TEST_CASE("the thread ends a process whose main thread hangs, with the message and exit code 3") {
+    int out[2];
+    REQUIRE(pipe(out) == 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        dup2(out[1], STDERR_FILENO);
+        auto single = cluster::make_single();
+        cluster::StallWatch watch(*single, 200 * kNsPerMs);
+        cluster::Doing doing(single->life(), "opening /mnt/gone");
+        for (;;) engine::nap_ns(kNsPerS);
+    }
+    close(out[1]);
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    char text[512] = "";
+    const ssize_t size = read(out[0], text, sizeof text - 1);
+    close(out[0]);
+    CHECK(size > 0);
+    CHECK(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == 3);
+    CHECK(std::string(text).find("feedbench: error: ") == 0);
+    CHECK(std::string(text).find("opening /mnt/gone") != std::string::npos);
+}
