@@ -25,7 +25,7 @@ Expected<std::string> Backend::read_file(const std::string& path, std::uint64_t)
     return not_offered(*this, "read", path);
 }
 Expected<FilesystemFacts> Backend::facts(const std::string& path) { return not_offered(*this, "statfs", path); }
-DropOutcome Backend::drop_cache(const std::string&) { return DropOutcome::not_offered; }
+CacheDrop Backend::cache_drop() const { return {}; }
 std::string Backend::local_path(const std::string&) const { return {}; }
 void Backend::cancel_pending() {}
 

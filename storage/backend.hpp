@@ -61,7 +61,12 @@ struct FilesystemFacts {
     std::uint64_t filesystem_id = 0;
 };
 
-enum class DropOutcome : std::uint8_t { dropped, not_permitted, timeout, not_offered };
+enum class DropOutcome : std::uint8_t { dropped, not_permitted, not_offered };
+
+// Asks that a file's pages leave this client's cache; path empty = everything this host may drop. It may block for
+// minutes, or for ever on storage that hangs. So it is a value that knows nothing of its backend: it may be called on
+// any thread, one call at a time, and outlive the backend when its caller stops waiting.
+using CacheDrop = std::function<DropOutcome(const std::string& path)>;
 
 class Backend : public engine::IoTarget {
   public:
@@ -89,8 +94,8 @@ class Backend : public engine::IoTarget {
                               std::span<const std::byte> content); // small files, committed atomically
     virtual Expected<std::string> read_file(const std::string& path, std::uint64_t limit_bytes);
     virtual Expected<FilesystemFacts> facts(const std::string& path);
-    // Asks that the file's pages leave this client's cache; `path` empty = everything this host may drop.
-    virtual DropOutcome drop_cache(const std::string& path);
+    // By default (an empty function) not offered.
+    virtual CacheDrop cache_drop() const;
     // A path that a library with its own I/O (libhdf5) can open on this host; empty = there is none.
     virtual std::string local_path(const std::string& path) const;
     // Something every caller can print: "/data/unet3d/train/img_000_of_168.npz".

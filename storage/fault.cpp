@@ -55,7 +55,7 @@ class FaultBackend final : public Backend, engine::EventSource {
         return inner_->read_file(path, limit);
     }
     Expected<FilesystemFacts> facts(const std::string& path) override { return inner_->facts(path); }
-    DropOutcome drop_cache(const std::string& path) override { return inner_->drop_cache(path); }
+    CacheDrop cache_drop() const override { return inner_->cache_drop(); }
     std::string local_path(const std::string& path) const override { return inner_->local_path(path); }
     std::string display_path(const std::string& path) const override { return inner_->display_path(path); }
 
@@ -148,6 +148,7 @@ FaultBackend::Carried& FaultBackend::carry(IoOp& op) {
     c.inner.data = op.data;
     c.inner.bytes = op.bytes;
     c.inner.size_hint = op.size_hint;
+    c.inner.client = op.client;
     c.inner.buffer_index = op.buffer_index;
     c.inner.submit_ns = op.submit_ns;
     c.inner.sink = &c;

@@ -3,7 +3,9 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <climits>
 #include <cstdlib>
 #include <cstring>
@@ -96,7 +98,9 @@ Mount find_mount(std::string_view mountinfo, std::string_view real_path) {
         std::string_view line = mountinfo.substr(0, end);
         mountinfo.remove_prefix(std::min(end + 1, mountinfo.size()));
         // id parent major:minor root MOUNT_POINT options optional... - TYPE DEVICE super_options
-        for (int skipped = 0; skipped < 4; ++skipped) next_word(line);
+        for (int skipped = 0; skipped < 2; ++skipped) next_word(line);
+        const std::string_view number = next_word(line);
+        next_word(line);
         const std::string mount_point = unescaped(next_word(line));
         const std::size_t dash = line.find(" - ");
         if (mount_point.empty() || dash == std::string_view::npos) continue;
@@ -106,8 +110,35 @@ Mount find_mount(std::string_view mountinfo, std::string_view real_path) {
         best.mount_point = mount_point;
         best.type = std::string(next_word(line));
         best.device = unescaped(next_word(line));
+        best.options = std::string(next_word(line));
+        best.major = best.minor = 0;
+        const char* const number_end = number.data() + number.size();
+        const auto colon = std::from_chars(number.data(), number_end, best.major).ptr;
+        if (colon != number_end && *colon == ':') std::from_chars(colon + 1, number_end, best.minor);
     }
     return best;
+}
+
+std::vector<std::string> option_values(const Mount& mount, std::string_view key) {
+    std::vector<std::string> values;
+    for (std::string_view rest = mount.options; !rest.empty();) {
+        const std::size_t end = std::min(rest.find(','), rest.size()); // a comma in a value is written as \054
+        const std::string_view one = rest.substr(0, end);
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+        if (one.starts_with(key) && one.size() > key.size() && one[key.size()] == '=')
+            values.push_back(unescaped(one.substr(key.size() + 1)));
+    }
+    return values;
+}
+
+bool is_memory_filesystem(std::string_view type) {
+    return is_one_of(type, {"tmpfs", "ramfs", "devtmpfs", "rootfs", "hugetlbfs"});
+}
+
+bool is_network_filesystem(std::string_view type) {
+    return (type.starts_with("fuse") && type != "fuseblk") ||
+           is_one_of(type, {"nfs", "nfs4", "cifs", "smb3", "ceph", "lustre", "gpfs", "beegfs", "9p", "afs", "virtiofs",
+                            "glusterfs", "pvfs2", "wekafs", "ocfs2", "gfs2", "orangefs"});
 }
 
 Expected<Filesystem> filesystem_at(const std::string& path) {
@@ -133,10 +164,8 @@ Expected<Filesystem> filesystem_at(const std::string& path) {
     static_assert(sizeof status.f_fsid == sizeof fs.id);
     std::memcpy(&fs.id, &status.f_fsid, sizeof fs.id);
     if (struct stat file{}; fs.id == 0 && ::stat(there.c_str(), &file) == 0) fs.id = file.st_dev;
-    fs.is_memory = is_one_of(fs.type, {"tmpfs", "ramfs", "devtmpfs", "rootfs", "hugetlbfs"});
-    fs.is_network = fs.type.starts_with("fuse") ||
-                    is_one_of(fs.type, {"nfs", "nfs4", "cifs", "smb3", "ceph", "lustre", "gpfs", "beegfs", "9p", "afs",
-                                        "virtiofs", "glusterfs", "pvfs2", "wekafs", "ocfs2", "gfs2", "orangefs"});
+    fs.is_memory = is_memory_filesystem(fs.type);
+    fs.is_network = fs.type == "fuseblk" || is_network_filesystem(fs.type); // a daemon answers there, too
     fs.buffers_odirect = fs.is_memory || fs.type == "zfs";
     return fs;
 }

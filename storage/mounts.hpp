@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "harness/types/error.hpp"
 
@@ -30,7 +31,15 @@ Expected<Filesystem> filesystem_at(const std::string& path);
 // The line of /proc/self/mountinfo (given as text) whose mount point holds `real_path`; the last of the longest ones.
 struct Mount {
     std::string mount_point, type, device;
+    std::string options;                // of the filesystem, as written there: "rw,addr=10.0.0.1"
+    std::uint32_t major = 0, minor = 0; // of its device; major 0: a number that stands for no device
 };
 Mount find_mount(std::string_view mountinfo, std::string_view real_path);
+
+// Values of an option, without the escapes of mountinfo; some may be there more than once ("lowerdir+").
+std::vector<std::string> option_values(const Mount& mount, std::string_view key);
+
+bool is_memory_filesystem(std::string_view type);  // the page cache is the storage
+bool is_network_filesystem(std::string_view type); // FUSE included
 
 } // namespace feedbench::storage

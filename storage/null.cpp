@@ -59,7 +59,9 @@ class NullBackend final : public Backend {
         return facts;
     }
     Status make_directories(const std::string&) override { return {}; }
-    DropOutcome drop_cache(const std::string&) override { return DropOutcome::dropped; } // there is none
+    CacheDrop cache_drop() const override {
+        return [](const std::string&) { return DropOutcome::dropped; }; // there is none
+    }
     std::string display_path(const std::string& path) const override { return "null:" + path; }
 
   private:

@@ -6,7 +6,6 @@
 #include <climits>
 
 #include "harness/engine/reactor.hpp"
-#include "harness/types/option_values.hpp"
 #include "storage/posix_base.hpp"
 #include "storage/registry.hpp"
 
@@ -18,7 +17,6 @@ constexpr Option kOptions[] = {
     {"readahead", OptionType::text, "", "normal",
      "what the kernel is told of buffered reads: normal (nothing, as numpy and tf.data do), sequential, off"},
     {"preallocate", OptionType::boolean, "", "false", "reserve a new file's blocks before its first byte (fallocate)"},
-    {"drop_timeout", OptionType::duration_s, "s", "60", "how long a drop of the whole page cache is waited for"},
 };
 
 Expected<std::string> absolute(std::string root) {
@@ -51,9 +49,6 @@ Expected<std::unique_ptr<Backend>> make_posix_backend(const BackendRequest& requ
         return config_error("storage option 'readahead': '" + readahead + "' is none of normal, sequential, off",
                             request.uri);
     settings.preallocate = request.options.at("preallocate") == "true";
-    auto drop_timeout = parse_duration_ns(request.options.at("drop_timeout"));
-    if (!drop_timeout) return drop_timeout.error();
-    settings.drop_timeout_ns = *drop_timeout;
 
     const std::string shown = settings.root.empty() ? "/" : settings.root;
     struct stat status {};

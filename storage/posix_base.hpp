@@ -23,7 +23,6 @@ struct PosixSettings {
     bool odirect = false;
     Readahead readahead = Readahead::normal;
     bool preallocate = false;
-    std::uint64_t drop_timeout_ns = 0;
 };
 
 // O_PATH descriptor of the root folder, opened when it first exists.
@@ -73,7 +72,7 @@ class PosixBackend : public Backend {
     Status write_file(const std::string& path, std::span<const std::byte> content) override;
     Expected<std::string> read_file(const std::string& path, std::uint64_t limit_bytes) override;
     Expected<FilesystemFacts> facts(const std::string& path) override;
-    DropOutcome drop_cache(const std::string& path) override;
+    CacheDrop cache_drop() const override;
     std::string local_path(const std::string& path) const override { return display_path(path); }
     std::string display_path(const std::string& path) const override;
 
@@ -106,11 +105,6 @@ class PosixBackend : public Backend {
     void read_blocking(engine::IoOp& op);
     void write_blocking(engine::IoOp& op);
     void commit_blocking(engine::IoOp& op);
-    DropOutcome drop_file(const std::string& path);
-    DropOutcome drop_everything();
-
-    struct SystemDrop;
-    std::shared_ptr<SystemDrop> running_drop_; // of an earlier call that ran out of time
 };
 
 // ".name.feedbench-<pid>-<counter>.tmp" beside `path`; list() does not show such names.

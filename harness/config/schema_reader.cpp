@@ -85,6 +85,10 @@ std::vector<Key> reader_rows() {
         choice("reader.drop_cache", "off|fadvise|system", "off", field<&W::reader, &R::drop_cache>,
                "Ours: how the page cache is emptied before each epoch: not at all, of these files, or the whole host "
                "(needs root)."),
+        number("reader.drop_cache_timeout", "s", "60", {.min = 0, .max = 86400, .above_min = true},
+               field<&W::reader, &R::drop_cache_timeout_s>,
+               "Ours: how long drop_cache is waited for; then the epoch runs, the result says timeout, and the next "
+               "epoch tries again."),
 
         without_effect(boolean("reader.dont_use_mmap", "false", nowhere, "Whether files are not mapped."),
                        "files are never mapped"),

@@ -84,6 +84,7 @@ struct ReaderSection {
     std::uint32_t io_threads = 4;         // ours: pool of io_engine threads
     Verify verify = Verify::off;          // ours
     std::string drop_cache = "off";       // ours: off | fadvise | system, before each epoch
+    double drop_cache_timeout_s = 60;     // ours: how long that is waited for
     TimeDistribution preprocess_time;     // a sample
     bool operator==(const ReaderSection&) const = default;
 };

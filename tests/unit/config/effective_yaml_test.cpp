@@ -59,7 +59,8 @@ workflow: {evaluation: yes, checkpoint: on}
 storage: {storage_type: s3, storage_root: bucket, storage_options: {endpoint_url: "http://h:1", region: null, nested: {a: "b, c"}}}
 dataset: {data_folder: "null:", format: hdf5, record_dims: [4, 5, 6], record_element_type: float32, num_files_eval: 3, enable_chunking: true,
           chunk_size: 16, compress_percent: 12.5, file_prefix: "true", keep_files: false}
-reader: {data_loader: native, prefetch_size: 0, verify: content, io_engine: threads, file_shuffle: random, drop_cache: system, dont_use_mmap: True,
+reader: {data_loader: native, prefetch_size: 0, verify: content, io_engine: threads, file_shuffle: random, drop_cache: system,
+         drop_cache_timeout: 2.5, dont_use_mmap: True,
          preprocess_time: {shape: 2.5, scale: 0.001, type: gamma}, transformed_record_dims: [3, 4]}
 train: {computation_time: {mean: 0.3, stdev: 0.1, type: uniform}, seed: 9223372036854775807, total_training_steps: 12}
 evaluation: {eval_time: 0.1, eval_time_stdev: 0.02}
