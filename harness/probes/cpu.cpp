@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "harness/engine/clock.hpp"
+#include "harness/probes/cpu_allowed.hpp"
 #include "harness/probes/proc_file.hpp"
 #include "harness/types/units.hpp"
 
@@ -22,6 +23,17 @@ Fact number_fact(std::string key, const std::optional<T>& value, std::string rea
 Fact text_fact(std::string key, std::optional<std::string> value, std::string reason) {
     if (!value) return {std::move(key), {}, {}, std::move(reason)};
     return {std::move(key), {}, std::move(value), {}};
+}
+
+std::optional<double> own_cpus_allowed(const Machine& machine) {
+    std::vector<std::string> lists;
+    if (auto list = affinity_list(machine)) lists.push_back(std::move(*list));
+    return cpus_allowed(lists, cgroup_cpu_quota(machine));
+}
+
+// Where only one of two ranks knows it; they do not differ.
+void take_missing(std::optional<double>& into, const std::optional<double>& other) {
+    if (!into) into = other;
 }
 
 } // namespace
@@ -79,11 +91,12 @@ std::optional<std::uint64_t> peak_rss_bytes(const Machine& machine) {
     return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
 }
 
-CpuMark cpu_mark(const Machine& machine) { return {process_cpu_s(), host_cpu_s(machine)}; }
+CpuMark cpu_mark(const Machine& machine) { return {process_cpu_s(), host_cpu_s(machine), {}}; }
 
 std::vector<Fact> cpu_facts(const Machine& machine) {
     return {
         number_fact("cpu_count", online_cpu_count(machine), "/sys/devices/system/cpu/online cannot be read"),
+        number_fact("cpu_allowed", own_cpus_allowed(machine), "/proc/self/status names no Cpus_allowed_list"),
         number_fact("numa_node_count", numa_node_count(machine), "this kernel names no NUMA nodes"),
         text_fact("cpu_model", cpu_model(machine), "/proc/cpuinfo names no model"),
         text_fact("kernel_release", kernel_release(machine), "/proc/sys/kernel/osrelease cannot be read"),
@@ -99,6 +112,9 @@ HostFacts host_facts(const Machine& machine, const CpuMark& start, std::string n
     facts.name = std::move(name);
     facts.rank_count = 1;
     facts.cpu_count = online_cpu_count(machine).value_or(0);
+    facts.cpu_allowed = start.limits.cpu_allowed;
+    facts.nic_bytes_per_second = start.limits.nic_bytes_per_second;
+    facts.memory_bytes_per_second = start.limits.memory_bytes_per_second;
     facts.memory_bytes = memory_total_bytes(machine).value_or(0);
     facts.cpu_model = cpu_model(machine).value_or("");
     facts.kernel = kernel_release(machine).value_or("");
@@ -116,6 +132,9 @@ void merge_host(HostFacts& into, const HostFacts& other) {
     into.bytes_delivered += other.bytes_delivered;
     into.host_cpu_s = std::max(into.host_cpu_s, other.host_cpu_s); // one host seen from two ranks
     into.peak_rss_bytes = std::max(into.peak_rss_bytes, other.peak_rss_bytes);
+    take_missing(into.cpu_allowed, other.cpu_allowed);
+    take_missing(into.nic_bytes_per_second, other.nic_bytes_per_second);
+    take_missing(into.memory_bytes_per_second, other.memory_bytes_per_second);
 }
 
 } // namespace feedbench::probes

@@ -28,10 +28,17 @@ std::optional<double> host_cpu_s(const Machine& machine);
 double process_cpu_s();
 std::optional<std::uint64_t> peak_rss_bytes(const Machine& machine);
 
+// What the host could carry at most, found out before the run; the same on all ranks of the host. Nothing where the
+// machine does not say.
+struct HostLimits {
+    std::optional<double> cpu_allowed, nic_bytes_per_second, memory_bytes_per_second; // as in HostFacts
+};
+
 // CPU time at one moment; the difference of two is what a measured part has cost.
 struct CpuMark {
     double process_s = 0;
     std::optional<double> host_s;
+    HostLimits limits{}; // whoever measured them puts them here: host_facts hands them on
 };
 CpuMark cpu_mark(const Machine& machine);
 

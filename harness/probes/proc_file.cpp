@@ -8,7 +8,8 @@
 namespace feedbench::probes {
 namespace {
 
-constexpr std::size_t kLimitBytes = 4 << 20; // /proc/cpuinfo of a large machine is some 1 MiB
+constexpr std::size_t kLimitBytes = 4 << 20;    // /proc/cpuinfo of a large machine is some 1 MiB
+constexpr std::uint32_t kNumbersMost = 1 << 20; // of a range; no machine has as many CPUs
 
 std::string_view trimmed(std::string_view s) {
     const auto first = s.find_first_not_of(" \t\n");
@@ -61,10 +62,10 @@ std::optional<std::uint64_t> field_kib_as_bytes(std::string_view content, std::s
     return kib * 1024;
 }
 
-std::optional<std::uint32_t> count_of_list(std::string_view list) {
+std::optional<std::vector<std::uint32_t>> numbers_of_list(std::string_view list) {
     list = trimmed(list);
     if (list.empty()) return {};
-    std::uint32_t count = 0;
+    std::vector<std::uint32_t> numbers;
     while (!list.empty()) {
         const std::size_t comma = std::min(list.find(','), list.size());
         const std::string_view part = list.substr(0, comma);
@@ -73,11 +74,17 @@ std::optional<std::uint32_t> count_of_list(std::string_view list) {
         if (!parse(part.substr(0, std::min(dash, part.size())), first)) return {};
         last = first;
         if (dash != std::string_view::npos && !parse(part.substr(dash + 1), last)) return {};
-        if (last < first) return {};
-        count += last - first + 1;
+        if (last < first || last - first >= kNumbersMost) return {};
+        for (std::uint32_t number = first; number <= last; ++number) numbers.push_back(number);
         list = comma < list.size() ? list.substr(comma + 1) : std::string_view();
     }
-    return count;
+    return numbers;
+}
+
+std::optional<std::uint32_t> count_of_list(std::string_view list) {
+    const auto numbers = numbers_of_list(list);
+    if (!numbers) return {};
+    return static_cast<std::uint32_t>(numbers->size());
 }
 
 } // namespace feedbench::probes

@@ -1,4 +1,5 @@
 #include "harness/probes/cpu.hpp"
+#include "harness/probes/network_interface.hpp"
 #include "harness/probes/page_cache.hpp"
 #include "harness/probes/probe.hpp"
 
@@ -7,6 +8,7 @@ namespace feedbench::probes {
 std::span<const Probe> probes() {
     static constexpr Probe kProbes[] = {
         {"cpu", "processors, memory, kernel and CPU time of process and host", cpu_facts},
+        {"network", "the line rate of the fastest interface", network_facts},
         {"page_cache", "how much of the host's memory caches files", page_cache_facts},
     };
     return kProbes;
