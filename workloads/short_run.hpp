@@ -14,14 +14,14 @@ namespace feedbench::workloads {
 
 struct ShortRun {
     std::uint32_t accelerator_count = 0; // 0: as the base run
-    std::string storage;                 // URI in place of the workload's data folder; empty: that one
+    std::string storage{};               // URI in place of the workload's data folder; empty: that one
     double seconds = 1;                  // of measurement
     double settle_s = 0;                 // before it; steps that begin in it are not measured
     std::uint64_t least_step_count = 2;  // measured, even if it takes longer: AU leaves out the first
     // A step that is still under way so long after its time is cut short and not measured (then there may be no AU,
     // with the reason, but MB/s of HostFacts::bytes_delivered). < 0: three times (settle_s + seconds).
     double grace_s = -1;
-    std::optional<double> think_s; // constant think time in place of the workload's
+    std::optional<double> think_s{}; // constant think time in place of the workload's
 };
 
 // One epoch, repeated without a seam as long as the time lasts: no evaluation, checkpoints, step limit, steps.h5 or

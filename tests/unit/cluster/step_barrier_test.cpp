@@ -262,3 +262,33 @@ TEST_CASE("a rank meets the others as a whole between steps, and its stop is eve
     CHECK(ranks.said == std::vector<std::uint64_t>{0, 3});
     CHECK(answers == std::vector<std::uint64_t>{0, 3, 3});
 }
+
+TEST_CASE("a word that is no stop is heard by all in its step, and the meetings go on") {
+    Bench bench;
+    Scripted ranks;
+    StepBarrier barrier(*bench.reactor, ranks, 5, 2);
+    std::vector<std::uint64_t> answers;
+    ranks.others = {1, 0, 0};
+    auto rank = whole_rank(barrier, 3, answers);
+    rank.start();
+    REQUIRE(rank.finished());
+    CHECK(answers == std::vector<std::uint64_t>{1, 3, 3});
+    CHECK(barrier.agreed_stop() == 3);
+    CHECK(barrier.last_word() == 3);
+}
+
+TEST_CASE("a stop that every rank comes to by itself is told to nobody") {
+    Bench bench;
+    Scripted ranks;
+    {
+        StepBarrier barrier(*bench.reactor, ranks, 1);
+        barrier.raise_own_stop(4);
+        CHECK(ranks.said == std::vector<std::uint64_t>{4});
+        CHECK(ranks.announced == 0);
+        ranks.others = {0};
+        CHECK(barrier.poll());
+        CHECK(barrier.agreed_stop() == 4);
+    }
+    StepBarrier next(*bench.reactor, ranks, 1); // of the job's next run
+    CHECK(next.check_stop() == 0);
+}
