@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The workload files of MLPerf Storage 2.0 as published: generated and measured by 4 ranks through both spellings of overrides; only counts,
-# lengths and think times are made small. And the checkpoint workloads: shown with their sizes (S4), running them is refused clearly.
+# lengths and think times are made small, and the page cache is dropped, which so small a set would never leave. And the checkpoint workloads: shown with their sizes (S4), running them is refused clearly.
 . "$(dirname "$0")/lib.sh"
 official=$FEEDBENCH_SOURCE_DIR/../shared/corpus/workloads/mlperf-storage-v2.0
 [ -d "$official" ] || skip "corpus not found"
@@ -12,7 +12,7 @@ official() {
   local data=$WORK/data/$name spelling override args
   for spelling in $spellings; do
     args=()
-    for override in "dataset.data_folder=$data" "dataset.num_files_train=$files" "train.epochs=$epochs" "$@"; do
+    for override in "dataset.data_folder=$data" "dataset.num_files_train=$files" "train.epochs=$epochs" reader.drop_cache=fadvise "$@"; do
       if [ "$spelling" = param ]; then args+=(-p "$override"); else args+=("++workload.$override"); fi
     done
     run_ranks 4 datagen "$official/$name.yaml" "${args[@]}"

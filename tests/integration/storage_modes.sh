@@ -2,7 +2,7 @@
 # Buffered and direct, each by io_uring and by threads, verified byte by byte; O_DIRECT where it is refused or not real (C3); what drop_cache
 # does and says.
 . "$(dirname "$0")/lib.sh"
-SET=("${SMALL[@]}" -p train.epochs=1 -p train.computation_time=0.002 -p reader.drop_cache=off)
+SET=("${SMALL[@]}" -p train.epochs=1 -p train.computation_time=0.002)
 CONTENT=(-p reader.verify=content)
 bench() { run "$FEEDBENCH" "$@"; }
 
@@ -26,9 +26,9 @@ for engine in uring threads; do
 done
 data=$WORK/uring-False
 
-# drop_cache: off says nothing, fadvise drops or says why not, system where allowed.
+# drop_cache: off says nothing (and measures the cache: verdict_cached.sh), fadvise drops or says why not, system where allowed.
 for how in off fadvise; do
-  bench run unet3d_mini --data-dir "$data" "${SET[@]}" -p reader.drop_cache=$how --results-dir "$WORK/results-drop-$how"
+  bench run unet3d_mini --data-dir "$data" "${SET[@]}" -p reader.drop_cache=$how --results-dir "$WORK/results-drop-$how" --allow-cached
   expect_status 0 "drop_cache=$how"
   expect_json "$(result_dir "$WORK/results-drop-$how")/result.json" 'not any(f["rule"] == "drop_cache" for f in d["findings"])'
 done
@@ -38,7 +38,7 @@ setpriv_nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 if [ "$(id -u)" -eq 0 ] && "${setpriv_nobody[@]}" test -x "$FEEDBENCH" 2>/dev/null; then
   chmod 755 "$WORK"; mkdir -m 777 "$WORK/results-drop-system"
   run env TMPDIR=/tmp HOME=/tmp "${setpriv_nobody[@]}" "$FEEDBENCH" run unet3d_mini --data-dir "$data" "${SET[@]}" -p reader.drop_cache=system \
-    --results-dir "$WORK/results-drop-system"
+    --results-dir "$WORK/results-drop-system" --allow-cached
   expect_status 0 "drop_cache=system without the right to"
   expect_json "$(result_dir "$WORK/results-drop-system")/result.json" \
     'any(f["rule"] == "drop_cache" and "not permitted" in f["evidence"] for f in d["findings"])'
