@@ -48,26 +48,4 @@ void merge_slices(std::vector<Slice>& into, const std::vector<Slice>& from) {
     }
 }
 
-std::string Watchdog::check(std::uint64_t now_ns) {
-    if (reactor_.completion_count() != last_count_ || reactor_.in_flight() == 0) {
-        last_count_ = reactor_.completion_count();
-        since_ns_ = now_ns;
-        return {};
-    }
-    if (now_ns - since_ns_ < timeout_ns_) return {};
-    // Nobody looked for long, maybe (caches were dropped, other ranks waited for): only what was asked for can be late.
-    std::uint64_t oldest_ns = now_ns;
-    reactor_.for_each_pending([&](const engine::IoOp& op) { oldest_ns = std::min(oldest_ns, op.submit_ns); });
-    if (now_ns - oldest_ns < timeout_ns_) return {};
-    std::string text = fmt::format("no storage operation has completed for {:.1f} s; {} outstanding:",
-                                   seconds(now_ns - std::max(since_ns_, oldest_ns)), reactor_.in_flight());
-    int shown = 0;
-    reactor_.for_each_pending([&](const engine::IoOp& op) {
-        if (++shown > 5) return;
-        text += fmt::format("\n  {} {} at offset {}, {} bytes, for {:.1f} s", engine::io_kind_name(op.kind), op.path,
-                            op.offset, op.bytes, seconds(now_ns - op.submit_ns));
-    });
-    return text;
-}
-
 } // namespace feedbench::workloads

@@ -1,7 +1,7 @@
-// What a run shows while it is under way: one-second slices, progress with an ETA, and the watchdog.
+// What a run shows while it is under way: one-second slices. (The watchdog: cluster/stall_watch.hpp.)
 //
 // Thread: reactor thread, from the heartbeat. Owner: TrainingRun. Units: ns of the run's clock, bytes.
-// Errors: none. Source: DESIGN sections 8 (slices) and 10 (nothing waits without a watchdog).
+// Errors: none. Source: DESIGN section 8 (slices).
 #pragma once
 
 #include <string>
@@ -37,20 +37,5 @@ class SliceRecorder {
 
 // Adds `from` (slices of one rank) to the job's, by position.
 void merge_slices(std::vector<Slice>& into, const std::vector<Slice>& from);
-
-// Notices when nothing completes for too long, and says what is outstanding.
-class Watchdog {
-  public:
-    Watchdog(const engine::Reactor& reactor, std::uint64_t timeout_ns)
-        : reactor_(reactor), timeout_ns_(timeout_ns), last_count_(reactor.completion_count()),
-          since_ns_(reactor.now_ns()) {}
-    // Empty while all is well; else what has been outstanding since when, one line an operation, a few at most.
-    std::string check(std::uint64_t now_ns);
-
-  private:
-    const engine::Reactor& reactor_;
-    std::uint64_t timeout_ns_;
-    std::uint64_t last_count_, since_ns_; // completions, and when the last of them was noticed
-};
 
 } // namespace feedbench::workloads

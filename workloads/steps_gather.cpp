@@ -37,6 +37,7 @@ Status gather_steps(const RunRequest& request, accelerator::StepLog& log, std::i
     auto file = accelerator::StepsFile::create({request.steps_path, request.run_id, request.time_origin_unix_ns});
     Status status = file ? Status{} : Status(file.error());
     const auto append = [&](std::span<const StepRecord> records) -> Status {
+        communicator.tick();
         if (status) status = (*file)->append(records);
         return {};
     };

@@ -21,6 +21,8 @@ constexpr std::uint64_t kSpotCheckFiles = 64;
 // Rank 0 reads the manifest and looks at a few files; all ranks hear the outcome. Nothing for storage without content.
 Expected<std::optional<dataset::Manifest>> find_dataset(const RunRequest& request, storage::Backend& backend) {
     if (!backend.capabilities().has_content) return std::optional<dataset::Manifest>{};
+    const cluster::Doing doing(request.communicator->life(),
+                               "looking at the dataset in " + backend.display_path("") + " (manifest, some files)");
     const Workload& workload = *request.workload;
     std::string text;
     Status status;

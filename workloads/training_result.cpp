@@ -101,6 +101,7 @@ const char* status_of(const RunOutcome& outcome) {
 
 void gather_run(const RunRequest& request, const TrainingPlan& plan, TrainingRun& run, RunOutcome& outcome) {
     cluster::Communicator& communicator = *request.communicator;
+    const cluster::Doing doing(communicator.life(), "gathering the results at rank 0");
     const auto& hosts = communicator.hosts();
     HostFacts facts =
         probes::host_facts({}, outcome.cpu_start, hosts[static_cast<std::size_t>(communicator.host_index())].name);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "harness/cluster/stall_watch.hpp"
 #include "harness/types/units.hpp"
 #include "workloads/epoch_views.hpp"
 
@@ -22,7 +23,7 @@ TrainingRun::TrainingRun(const RunRequest& request, const TrainingPlan& plan, st
       pool_(pool), buffers_(*request.reactor, pool.layout().buffer_count), content_(content),
       barrier_(*request.reactor, *request.communicator, plan.placement.count, accelerator::kFirstStop),
       log_(!request.steps_path.empty()), start_ns_(request.reactor->now_ns()), slices_(counters_, start_ns_),
-      watchdog_(*request.reactor, request.stall_timeout_ns), cache_(request, plan, backend, counters_),
+      cache_(request, plan, backend, counters_),
       next_checkpoint_epoch_(workload_.checkpoint.checkpoint_after_epoch) {
     shared_.reactor = request.reactor;
     shared_.barrier = &barrier_;
@@ -52,7 +53,9 @@ TrainingRun::Phase TrainingRun::make_phase(const SetPlan& set, bool evaluation) 
 
 Task<void> TrainingRun::run() {
     synchronise_clocks();
+    const cluster::Doing doing(request_.communicator->life(), "running the epochs");
     request_.reactor->set_heartbeat(kHeartbeatNs, [this] { heartbeat(); });
+    request_.reactor->set_rescue([this] { return rescue(); });
     Phase train = make_phase(plan_.train, false);
     std::optional<Phase> valid;
     if (plan_.valid) valid = make_phase(*plan_.valid, true);
@@ -70,6 +73,7 @@ Task<void> TrainingRun::run() {
     // it left would else wait for the others in vain, or meet them in the job's next run.
     const std::uint64_t end = co_await barrier_.arrive_for_all(accelerator::kEnded);
     request_.reactor->set_heartbeat(0, nullptr);
+    request_.reactor->set_rescue(nullptr);
     note_limit(end);
 }
 
@@ -177,6 +181,8 @@ void TrainingRun::stop_loaders() {
         .kind = ErrorKind::interrupted, .message = "the run stops", .operation = {}, .path = {}, .host = {}};
     if (current_)
         for (auto& one : current_->accelerators) one->loader().stop(reason);
+    backend_.cancel_pending();
+    if (checkpoints_) checkpoints_->cancel_pending();
 }
 
 void TrainingRun::heartbeat() {
@@ -185,15 +191,24 @@ void TrainingRun::heartbeat() {
     if (request_.signal && *request_.signal != 0) barrier_.raise_stop(accelerator::kInterrupted);
     if (now >= cut_ns_ && !stopped()) barrier_.raise_own_stop(accelerator::kCutShort);
     if (barrier_.check_stop() != 0 && !loaders_stopped_) stop_loaders();
-    if (const std::string stall = watchdog_.check(now); !stall.empty()) {
-        Error error{.kind = ErrorKind::stalled, .message = stall, .operation = {}, .path = {}, .host = {}};
-        error.rank = request_.communicator->rank();
-        error.host = request_.communicator->hosts()[static_cast<std::size_t>(request_.communicator->host_index())].name;
-        std::fprintf(stderr, "feedbench: error: %s\n", error.describe().c_str());
-        std::fflush(stderr);
-        request_.communicator->abort(exit_code(ErrorKind::stalled)); // what never completes cannot be drained
-    }
     show_progress(now);
+}
+
+// Under the virtual clock, where a stalled operation is a deadlock that is seen at once: it is reported, cancelled and
+// drained. (In real time a watchdog ends the process: what a device never answers cannot be drained.)
+bool TrainingRun::rescue() {
+    engine::Reactor& reactor = *request_.reactor;
+    if (reactor.in_flight() == 0 || reactor.completion_count() == rescued_at_completion_) return false;
+    rescued_at_completion_ = reactor.completion_count();
+    if (barrier_.check_stop() == 0)
+        fail({.kind = ErrorKind::stalled,
+              .message = "no event can ever come; outstanding:" +
+                         cluster::describe_outstanding(reactor, reactor.now_ns()),
+              .operation = {},
+              .path = {},
+              .host = {}});
+    stop_loaders();
+    return true;
 }
 
 void TrainingRun::show_progress(std::uint64_t now) {

@@ -82,6 +82,7 @@ class TrainingRun {
     void gather_epoch(const Phase& phase, std::uint32_t epoch_index, const EpochTally& tally);
 
     void heartbeat();
+    bool rescue();
     void stop_loaders(); // and thinking: every accelerator arrives at the barrier soon
     void show_progress(std::uint64_t now_ns);
     void fail(Error error);
@@ -103,13 +104,13 @@ class TrainingRun {
     accelerator::Shared shared_;
     std::uint64_t start_ns_; // of what is measured
     SliceRecorder slices_;
-    Watchdog watchdog_;
     CacheWatch cache_;
     metrics::TrainingMeasurements measurements_;
     std::vector<Finding> findings_;
     std::int64_t clock_offset_ns_ = 0;
     Phase* current_ = nullptr;
     bool loaders_stopped_ = false, samples_lost_ = false;
+    std::uint64_t rescued_at_completion_ = ~std::uint64_t{0};
     bool settling_ = false;
     std::uint64_t cut_ns_ = engine::kNever; // when a step that is still under way is cut short
     std::uint64_t steps_measured_ = 0;      // of an accelerator

@@ -54,6 +54,7 @@ Status check_counts(const Workload& workload, std::uint64_t steps_per_epoch) {
 
 Expected<std::unique_ptr<storage::Backend>> open_storage(const RunRequest& request, const std::string& uri,
                                                          bool odirect) {
+    const cluster::Doing doing(request.communicator->life(), "opening the storage " + uri);
     storage::BackendRequest made;
     made.uri = uri;
     for (const auto& [key, value] : request.workload->storage.storage_options) made.options[key] = value;

@@ -48,7 +48,6 @@ struct RunRequest {
     std::string steps_path;               // rank 0 writes steps.h5 here; empty = no step file
     std::string run_id;                   // YYYYMMDD_HHMMSS
     std::int64_t time_origin_unix_ns = 0; // calendar time at 0 of rank 0's clock
-    std::uint64_t stall_timeout_ns = 300'000'000'000;
     RunObserver* observer = nullptr;                    // rank 0; never null there
     const volatile std::sig_atomic_t* signal = nullptr; // not 0: stop, the run is interrupted
     RunLimit limit;

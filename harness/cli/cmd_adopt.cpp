@@ -14,6 +14,7 @@ namespace {
 struct State {
     std::string folder;
     bool dry_run = false;
+    double stall_timeout_s = WorkloadOptions{}.stall_timeout_s;
     dataset::AdoptRequest request;
 };
 
@@ -58,8 +59,11 @@ std::function<int(Session&)> add_adopt(CLI::App& command) {
     command.add_option("--check", state->request.sample_size, "How many files of each split to look into")
         ->check(CLI::PositiveNumber);
     command.add_flag("--dry-run", state->dry_run, "Look, and write no manifest");
+    add_stall_timeout(command, state->stall_timeout_s);
     command.footer("Example: feedbench adopt /mnt/x/unet3d && feedbench run unet3d_h100 --data-dir /mnt/x/unet3d");
     return [state](Session& session) {
+        session.set_stall_timeout(state->stall_timeout_s);
+        const cluster::Doing doing(session.communicator().life(), "looking at the folder " + state->folder);
         auto reactor = session.reactor(false, false);
         if (!reactor) return session.fail(reactor.error());
         Status status;

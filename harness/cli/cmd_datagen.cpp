@@ -52,6 +52,8 @@ int print_plan(Session& session, const Workload& workload) {
 }
 
 int generate(Session& session, State& state) {
+    session.set_stall_timeout(state.options.stall_timeout_s);
+    const cluster::Doing doing(session.communicator().life(), "generating the dataset");
     auto workload = session.load(state.options);
     if (!workload) return session.fail(workload.error());
     if (state.options.dry_run) return print_plan(session, *workload);
@@ -85,6 +87,7 @@ std::function<int(Session&)> add_datagen(CLI::App& command) {
     add_workload_options(command, state->options);
     command.add_flag("--no-fsync", state->no_fsync, "Do not wait for stable storage before a file gets its name");
     command.add_flag("--odirect", state->odirect, "Write past the page cache");
+    add_stall_timeout(command, state->options.stall_timeout_s);
     command.footer(
         "Example: mpirun -n 4 feedbench datagen unet3d_h100 -p dataset.num_files_train=168 --data-dir /mnt/x/unet3d");
     return [state, &command](Session& session) {

@@ -23,7 +23,6 @@ struct State {
     std::uint32_t accelerators = 0;
     std::string results_dir = "feedbench-results";
     std::uint64_t seed = 0;
-    double stall_timeout_s = 300;
     double require_au = -1; // < 0: no bar asked for; 0: the workload's own
     bool virtual_time = false, no_steps = false, allow_cached = false;
 };
@@ -95,7 +94,6 @@ class RunCommand {
         request_.accelerator_count =
             state_.accelerators ? state_.accelerators : static_cast<std::uint32_t>(session_.communicator().size());
         request_.run_seed = run_seed(session_, state_.seed);
-        request_.stall_timeout_ns = to_ns(state_.stall_timeout_s);
         request_.signal = Session::signal_flag();
         request_.time_origin_unix_ns = unix_time_ns() - static_cast<std::int64_t>((*reactor)->now_ns());
         if (state_.options.dry_run) return print_dry_run(session_, workload_, kind_, request_);
@@ -111,6 +109,8 @@ class RunCommand {
 
   private:
     Status open_results() {
+        const cluster::Doing doing(session_.communicator().life(),
+                                   "making the results folder in " + state_.results_dir);
         Status status;
         std::string steps;
         if (session_.is_first()) {
@@ -160,6 +160,8 @@ class RunCommand {
     }
 
     int report(RunResult result) {
+        const cluster::Doing doing(session_.communicator().life(),
+                                   "writing the results in " + state_.results_dir);
         int code = 0;
         if (session_.is_first()) code = write_and_print(result);
         const std::string shared = session_.communicator().broadcast(std::to_string(code));
@@ -213,11 +215,7 @@ std::function<int(Session&)> add_run(CLI::App& command) {
     command.add_option("--results-dir", state->results_dir, "Where results go")->capture_default_str();
     command.add_option("--seed", state->seed,
                        "Seed of shuffles, think times and jitter; default: another one in every run");
-    command
-        .add_option("--stall-timeout", state->stall_timeout_s,
-                    "Seconds without a completed operation before the run stops")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
+    add_stall_timeout(command, state->options.stall_timeout_s);
     command
         .add_option("--require-au", state->require_au,
                     "Exit 1 when the mean AU is below this fraction (without a value: the workload's)")
@@ -234,6 +232,7 @@ std::function<int(Session&)> add_run(CLI::App& command) {
         "         feedbench run unet3d_h100 --accelerators 8 --data-dir null: --virtual-time");
     return [state, &command](Session& session) {
         if (auto status = take_overrides(command, state->options); !status) return session.fail(status.error());
+        session.set_stall_timeout(state->options.stall_timeout_s);
         if (state->virtual_time && session.communicator().size() > 1)
             return session.fail(usage_error("--virtual-time runs in one process; this job has " +
                                             std::to_string(session.communicator().size()) + " ranks"));

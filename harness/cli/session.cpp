@@ -13,6 +13,7 @@
 #include "harness/cluster/error_exchange.hpp"
 #include "harness/config/load_yaml.hpp"
 #include "harness/config/profiles.hpp"
+#include "harness/types/units.hpp"
 
 namespace feedbench::cli {
 
@@ -37,11 +38,20 @@ Expected<std::string> read_text(const std::string& path) {
 
 } // namespace
 
-Session::Session(int* argc, char*** argv) : communicator_(cluster::make_communicator(argc, argv)) {
+Session::Session(int* argc, char*** argv)
+    : communicator_(cluster::make_communicator(argc, argv)),
+      watch_(std::make_unique<cluster::StallWatch>(*communicator_, to_ns(WorkloadOptions{}.stall_timeout_s))) {
+    communicator_->life().say("starting");
     for (int i = 0; i < *argc; ++i) arguments_.emplace_back((*argv)[i]);
 }
 
-Session::~Session() { g_reactor = nullptr; }
+Session::~Session() {
+    g_reactor = nullptr;
+    communicator_->life().say("waiting for the other ranks to end");
+    communicator_->barrier(); // while it is still watched
+}
+
+void Session::set_stall_timeout(double seconds) { watch_->set_timeout(to_ns(seconds)); }
 
 std::string Session::command_line() const {
     std::string text;
@@ -55,6 +65,7 @@ bool Session::on_terminal(int fd) const {
 }
 
 Expected<Workload> Session::load(const WorkloadOptions& options) {
+    const cluster::Doing doing(communicator_->life(), "reading the workload file " + options.workload);
     config::LoadRequest request;
     request.workload = options.workload;
     request.params = options.params;
@@ -98,6 +109,10 @@ Expected<engine::Reactor*> Session::reactor(bool virtual_clock, bool need_uring)
         return status.error();
     reactor_ = std::move(*made);
     g_reactor = reactor_.get();
+    if (virtual_clock)
+        watch_->stand_down();
+    else
+        watch_->watch(*reactor_);
     return reactor_.get();
 }
 
@@ -131,6 +146,15 @@ void add_workload_options(CLI::App& command, WorkloadOptions& options) {
     command.add_flag("--dry-run", options.dry_run,
                      "Print the effective configuration, the plan, memory and disk need; do nothing");
     command.allow_extras(); // ++workload.section.key=value
+}
+
+void add_stall_timeout(CLI::App& command, double& seconds) {
+    command
+        .add_option("--stall-timeout", seconds,
+                    "Seconds in which nothing gets on (no operation completes, a call does not return) before the job "
+                    "stops and says what is outstanding where")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
 }
 
 std::int64_t unix_time_ns() {

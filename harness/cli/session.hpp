@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/cluster/communicator.hpp"
+#include "harness/cluster/stall_watch.hpp"
 #include "harness/engine/reactor.hpp"
 #include "harness/types/error.hpp"
 #include "harness/types/workload.hpp"
@@ -26,6 +26,7 @@ struct WorkloadOptions {
     std::vector<std::string> overrides; // ++workload.section.key=value
     std::string data_folder;            // --data-dir
     bool dry_run = false;
+    double stall_timeout_s = 300;
 };
 
 class Session {
@@ -45,6 +46,7 @@ class Session {
     // Made at first use; a second call with another clock is a mistake (asserted).
     Expected<engine::Reactor*> reactor(bool virtual_clock, bool need_uring);
 
+    void set_stall_timeout(double seconds);
     // Prints an error (rank 0) and gives the exit code.
     int fail(const Error& error);
     // SIGINT and SIGTERM set this flag; a second one ends the process at once.
@@ -56,10 +58,14 @@ class Session {
     std::unique_ptr<cluster::Communicator> communicator_;
     std::unique_ptr<engine::Clock> clock_;
     std::unique_ptr<engine::Reactor> reactor_;
+    std::unique_ptr<cluster::StallWatch> watch_;
 };
 
 // The positional workload, -p, ++workload..., --data-dir and --dry-run.
 void add_workload_options(CLI::App& command, WorkloadOptions& options);
+
+// --stall-timeout, for every command that touches storage.
+void add_stall_timeout(CLI::App& command, double& seconds);
 
 // "2026-11-30T09:00:00.123456+0000" of now, and "20261130_090000".
 std::string iso_time_now();
