@@ -74,6 +74,7 @@ class SplitWriter {
             auto found = request_.backend->stat(file.path);
             if (found && found->size_bytes == file.file_bytes) {
                 ++kept;
+                request_.reactor->beat_if_due(); // millions of them may come without a wait in between
                 co_return Status{};
             }
         }
@@ -123,8 +124,10 @@ class Watch {
         }
         if (request_.signal && *request_.signal != 0) interrupted_ = true;
         if (failed || interrupted_) request_.communicator->announce_stop(1);
-        if (request_.communicator->announced_stop() != 0)
+        if (request_.communicator->announced_stop() != 0) {
             for (auto& split : splits_) split->stop = true;
+            request_.backend->cancel_pending();
+        }
         const std::uint64_t now = request_.reactor->now_ns();
         if (!request_.observer || now - shown_ns_ < 500 * kNsPerMs) return;
         Progress progress;

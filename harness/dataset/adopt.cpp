@@ -103,10 +103,10 @@ Error nothing_to_adopt(storage::Backend& backend, const FolderScan& train) {
 } // namespace
 
 Expected<Adoption> adopt(Storage storage, const AdoptRequest& request) {
-    Expected<FolderScan> train = scan_split(storage.backend, Split::train);
+    Expected<FolderScan> train = scan_split(storage.backend, Split::train, storage.reactor);
     if (!train) return train.error();
     if (train->file_count == 0) return nothing_to_adopt(storage.backend, *train);
-    Expected<FolderScan> valid = scan_split(storage.backend, Split::valid);
+    Expected<FolderScan> valid = scan_split(storage.backend, Split::valid, storage.reactor);
     if (!valid) return valid.error();
     if (valid->file_count > 0 && (valid->prefix != train->prefix || valid->format != train->format))
         return format_error(storage.backend.display_path("valid"),

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "harness/engine/reactor.hpp"
+
 namespace feedbench::dataset {
 
 namespace {
@@ -27,7 +29,8 @@ std::optional<std::uint64_t> number(std::string_view text) {
 // Takes in one name after another and stops at the first that cannot be part of the same dataset.
 class Scan {
   public:
-    Scan(storage::Backend& backend, Split split) : backend_(backend), folder_(split_folder(split)) {}
+    Scan(storage::Backend& backend, Split split, engine::Reactor* reactor)
+        : backend_(backend), reactor_(reactor), folder_(split_folder(split)) {}
 
     Expected<FolderScan> run();
 
@@ -39,6 +42,8 @@ class Scan {
     DatasetSection section() const;
 
     storage::Backend& backend_;
+    engine::Reactor* reactor_;
+    std::uint64_t seen_ = 0;
     const std::string folder_;
     FolderScan result_;
     std::uint64_t count_in_names_ = 0, found_ = 0, in_root_ = 0;
@@ -78,6 +83,7 @@ Status Scan::take(const std::string& path, std::string_view name, std::optional<
 Status Scan::list_folder(const std::string& path, std::optional<std::uint64_t> subfolder) {
     Status status;
     Status listed = backend_.list(path, [&](std::string_view name, bool is_directory) {
+        if (reactor_ && ++seen_ % 1024 == 0) reactor_->beat_if_due(); // millions of names take their time
         if (!is_directory)
             status = take(path, name, subfolder);
         else if (subfolder)
@@ -168,6 +174,8 @@ std::optional<DataFileName> parse_data_file_name(std::string_view name) {
     return DataFileName{std::string(head.substr(0, bar)), std::string(tail.substr(dot + 1)), *index, *count};
 }
 
-Expected<FolderScan> scan_split(storage::Backend& backend, Split split) { return Scan(backend, split).run(); }
+Expected<FolderScan> scan_split(storage::Backend& backend, Split split, engine::Reactor* reactor) {
+    return Scan(backend, split, reactor).run();
+}
 
 } // namespace feedbench::dataset

@@ -21,6 +21,7 @@ struct FolderScan {
     std::vector<std::string> foreign; // the first of them
 };
 
-Expected<FolderScan> scan_split(storage::Backend& backend, Split split);
+// `reactor`: its heartbeats go on while a folder of millions is listed; nullptr = there is none.
+Expected<FolderScan> scan_split(storage::Backend& backend, Split split, engine::Reactor* reactor = nullptr);
 
 } // namespace feedbench::dataset

@@ -76,6 +76,8 @@ class Reactor final : public CompletionSink {
 
     // A second heartbeat, of the watchdog: it stays while workloads come and go.
     void set_watch(std::uint64_t interval_ns, std::function<void()> beat);
+    // For loops that take long without coming back to run(): heartbeats that are due happen now.
+    void beat_if_due();
     // Under the virtual clock, asked when no event can ever come: true = something was done about it (operations that
     // would never end were cancelled), so go on; else run() reports the deadlock.
     void set_rescue(std::function<bool()> rescue) { rescue_ = std::move(rescue); }
@@ -222,7 +224,6 @@ class Reactor final : public CompletionSink {
     bool poll_sources();
     Status sleep_until_event();
     void learn_wake_error(std::uint64_t late_ns);
-    void beat_if_due();
 
     struct Busy {
         IoTarget* target;

@@ -1,34 +1,12 @@
-// Slices and the watchdog of a run.
+// Slices of a run.
 #include <catch2/catch.hpp>
 
 #include "harness/types/random.hpp"
 #include "harness/types/units.hpp"
-#include "tests/support/scripted_target.hpp"
 #include "workloads/live.hpp"
 
 using namespace feedbench;
-using namespace feedbench::test;
 using workloads::SliceRecorder;
-using workloads::Watchdog;
-
-namespace {
-
-struct Waiting {
-    std::unique_ptr<engine::Clock> clock = engine::make_virtual_clock();
-    std::unique_ptr<engine::Reactor> reactor = std::move(*engine::Reactor::make(*clock, {.use_uring = false}));
-    ScriptedTarget target{*reactor};
-};
-
-engine::Task<void> perform(Waiting& w, std::string path, std::uint64_t bytes) {
-    engine::IoOp op;
-    op.path = path;
-    op.offset = 4096;
-    op.bytes = bytes;
-    co_await w.reactor->perform(w.target, op);
-}
-engine::Task<void> sleep_until(Waiting& w, std::uint64_t time_ns) { co_await w.reactor->sleep_until(time_ns); }
-
-} // namespace
 
 TEST_CASE("slices add up to the counters exactly, however late the heartbeat comes") {
     loader::LoaderCounters counters;
@@ -96,71 +74,4 @@ TEST_CASE("slices of several ranks are merged by their second") {
     CHECK(job[2].bytes == 0);
     CHECK(job[2].start_ns == 2 * kNsPerS);
     CHECK(job[3].bytes == 7);
-}
-
-TEST_CASE("the watchdog barks when nothing completes for its time, and says what is outstanding") {
-    Waiting w;
-    Watchdog watchdog(*w.reactor, 10 * kNsPerS);
-    w.target.delay_ns = [](const engine::IoOp& op) { return op.path == "train/slow.npz" ? 100 * kNsPerS : kNsPerS; };
-    engine::Task<void> slow = perform(w, "train/slow.npz", 777);
-    slow.start();
-    // Others complete: all is well, though one read takes long.
-    for (std::uint64_t second = 0; second < 30; ++second) {
-        (void)w.reactor->run(perform(w, "train/fast.npz", 1)).has_value();
-        CHECK(watchdog.check(w.reactor->now_ns()).empty());
-    }
-    // Now nothing does.
-    CHECK(watchdog.check(39 * kNsPerS).empty());
-    const std::string bark = watchdog.check(41 * kNsPerS);
-    INFO(bark);
-    CHECK(bark.find("train/slow.npz") != std::string::npos);
-    CHECK(bark.find("offset 4096") != std::string::npos);
-    CHECK(bark.find("777 bytes") != std::string::npos);
-    CHECK(bark.find("1 outstanding") != std::string::npos);
-    CHECK(bark.find("41.0 s") != std::string::npos); // since its submission
-    (void)w.reactor->run(sleep_until(w, 101 * kNsPerS)).has_value();
-    CHECK(watchdog.check(w.reactor->now_ns()).empty()); // it came after all
-    CHECK(slow.finished());
-}
-
-TEST_CASE("the watchdog is silent where nothing is outstanding, however long") {
-    Waiting w;
-    Watchdog watchdog(*w.reactor, 10 * kNsPerS);
-    for (std::uint64_t second = 0; second < 100; second += 5) CHECK(watchdog.check(second * kNsPerS).empty());
-}
-
-TEST_CASE("the watchdog counts from the submission: a long pause without a heartbeat is not a stall") {
-    Waiting w;
-    // The clock has run for long when the watchdog is made, and nobody looks at it for long afterwards.
-    (void)w.reactor->run(sleep_until(w, 1000 * kNsPerS)).has_value();
-    Watchdog watchdog(*w.reactor, 10 * kNsPerS);
-    w.target.delay_ns = [](const engine::IoOp&) { return 20 * kNsPerS; };
-    engine::Task<void> first = perform(w, "train/a.npz", 1);
-    first.start();
-    CHECK(watchdog.check(1001 * kNsPerS).empty());
-    CHECK_FALSE(watchdog.check(1011 * kNsPerS).empty());
-    (void)w.reactor->run(sleep_until(w, 1021 * kNsPerS)).has_value();
-    CHECK(watchdog.check(w.reactor->now_ns()).empty());
-    (void)w.reactor->run(sleep_until(w, 2000 * kNsPerS)).has_value(); // caches are dropped, say
-    engine::Task<void> second = perform(w, "train/b.npz", 1);
-    second.start();
-    CHECK(watchdog.check(2001 * kNsPerS).empty());
-    CHECK_FALSE(watchdog.check(2010 * kNsPerS).empty());
-    (void)w.reactor->run(sleep_until(w, 2021 * kNsPerS)).has_value();
-}
-
-TEST_CASE("the watchdog names a few operations only") {
-    Waiting w;
-    Watchdog watchdog(*w.reactor, kNsPerS);
-    w.target.delay_ns = [](const engine::IoOp&) { return 10 * kNsPerS; };
-    std::vector<engine::Task<void>> tasks;
-    for (int i = 0; i < 50; ++i) {
-        tasks.push_back(perform(w, "train/f" + std::to_string(i), 1));
-        tasks.back().start();
-    }
-    CHECK(watchdog.check(0).empty());
-    const std::string bark = watchdog.check(2 * kNsPerS);
-    CHECK(bark.find("50 outstanding") != std::string::npos);
-    CHECK(std::count(bark.begin(), bark.end(), '\n') == 5);
-    (void)w.reactor->run(sleep_until(w, 11 * kNsPerS)).has_value();
 }
