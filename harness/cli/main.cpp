@@ -19,6 +19,8 @@ constexpr std::array kCommands{
             "Generate the dataset of a workload (mpirun spreads it over ranks; can be interrupted and resumed)"},
     Command{"adopt", add_adopt, "Take over a dataset that another tool wrote: look at it and write its manifest"},
     Command{"run", add_run, "Run the workload and measure AU and MB/s"},
+    Command{"simulate", add_simulate,
+            "Run the workload in virtual time on storage that is a formula, or was fitted to a result"},
 };
 
 // CLI11 says only that some command is required.

@@ -1,0 +1,169 @@
+#include "harness/cli/simulation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include "harness/config/load_yaml.hpp"
+#include "harness/loader/loader.hpp"
+#include "reporters/progress.hpp"
+#include "storage/registry.hpp"
+#include "workloads/workload_kind.hpp"
+
+namespace feedbench::cli {
+
+namespace {
+
+// A person at a terminal sees that something moves; a log gets the report alone.
+class SimulationWatcher final : public RunObserver {
+  public:
+    explicit SimulationWatcher(bool terminal) {
+        if (terminal) printer_.emplace(true);
+    }
+    void on_progress(const Progress& progress) override {
+        if (printer_) printer_->on_progress(progress);
+    }
+
+  private:
+    std::optional<reporters::ProgressPrinter> printer_;
+};
+
+// Where pieces of a sample come one after another they may as well be one event.
+bool reads_in_order(const Workload& workload) { return workload.reader.data_loader != "native"; }
+
+std::string without_pieces(const std::string& uri, std::uint64_t piece_bytes) {
+    if (!uri.starts_with("model:") || uri.find("piece=") != std::string::npos) return uri;
+    return uri + (uri.back() == ':' ? "" : ",") + "piece=" + std::to_string(piece_bytes);
+}
+
+} // namespace
+
+Status check_simulated_storage(const std::string& uri) {
+    auto parsed = storage::parse_uri(uri);
+    if (!parsed) return parsed.error();
+    if (parsed->scheme == "model" || parsed->scheme == "null") return {};
+    if (parsed->scheme == "fault") {
+        const auto inner = parsed->options.find("inner");
+        if (inner == parsed->options.end()) return {}; // the backend says what it misses
+        return check_simulated_storage(inner->second);
+    }
+    return usage_error("simulate runs under the virtual clock, where real storage has no time: '" + uri +
+                       "' is real; give --storage 'model:bandwidth=..,latency=..', or --fit RESULT of a run that "
+                       "measured it");
+}
+
+Expected<Simulation> Simulation::make(Session& session, const SimulationSettings& settings) {
+    WorkloadOptions options = settings.options;
+    // Checkpoints go to the same kind of storage, unless the user names another.
+    options.params.insert(options.params.begin(), "checkpoint.checkpoint_folder=" + options.data_folder);
+    auto workload = session.load(options);
+    if (!workload) return workload.error();
+    if (auto status = check_simulated_storage(config::data_location(*workload)); !status) return status.error();
+    if (workload->workflow.checkpoint)
+        if (auto status = check_simulated_storage(config::checkpoint_location(*workload)); !status)
+            return status.error();
+    Simulation simulation(session, settings, std::move(*workload));
+    if (auto status = simulation.make_coarse(); !status) return status.error();
+    return simulation;
+}
+
+Status Simulation::make_coarse() {
+    if (!settings_.coarse) return {};
+    if (!reads_in_order(workload_))
+        return usage_error(
+            "--coarse makes one event of the reads of a sample, and the native loader has them under way "
+            "side by side: leave it out");
+    const std::uint64_t transfer = workload_.reader.transfer_size;
+    const DatasetSection& d = workload_.dataset;
+    const double sample = d.record_length_bytes + 4 * d.record_length_bytes_stdev + 4096;
+    if (sample <= static_cast<double>(transfer)) return {};
+    workload_.reader.transfer_size = static_cast<std::uint64_t>(sample);
+    std::string& storage = workload_.dataset.data_folder;
+    storage = without_pieces(storage, transfer);
+    return {};
+}
+
+// The dataset exists in no place, so that it may as well fit.
+void Simulation::size_dataset(std::uint32_t accelerator_count) {
+    if (settings_.step_count == 0) return;
+    const std::uint64_t batch = workload_.reader.batch_size;
+    const std::uint64_t per_file = std::max<std::uint64_t>(workload_.dataset.num_samples_per_file, 1);
+    const std::uint64_t each = settings_.step_count * batch; // samples of an accelerator
+    const auto loader = loader::find_loader(workload_.reader.data_loader);
+    const bool whole_files = loader && (*loader)->shards_files;
+    workload_.dataset.num_files_train = whole_files ? (each + per_file - 1) / per_file * accelerator_count
+                                                    : (each * accelerator_count + per_file - 1) / per_file;
+}
+
+template <class Body>
+auto Simulation::with_request(std::uint32_t accelerator_count, Body&& body)
+    -> decltype(body(std::declval<const workloads::WorkloadKind&>(), std::declval<workloads::RunRequest&>())) {
+    size_dataset(accelerator_count);
+    auto kind = workloads::find_kind(workload_);
+    if (!kind) return kind.error();
+    auto clock = engine::make_virtual_clock();
+    auto reactor = engine::Reactor::make(*clock, {.use_uring = false});
+    if (!reactor) return reactor.error();
+    SimulationWatcher watcher(session_.on_terminal(STDERR_FILENO));
+    workloads::RunRequest request;
+    request.workload = &workload_;
+    request.communicator = &session_.communicator();
+    request.reactor = reactor->get();
+    request.accelerator_count = accelerator_count;
+    request.run_seed = settings_.seed;
+    request.signal = Session::signal_flag();
+    request.time_origin_unix_ns = unix_time_ns();
+    request.observer = &watcher;
+    return body(**kind, request);
+}
+
+Expected<std::vector<workloads::PlanRow>> Simulation::plan(std::uint32_t accelerator_count) {
+    return with_request(accelerator_count, [](const workloads::WorkloadKind& kind, workloads::RunRequest& request) {
+        return kind.plan(request);
+    });
+}
+
+Expected<RunResult> Simulation::run(std::uint32_t accelerator_count) {
+    return with_request(accelerator_count,
+                        [](const workloads::WorkloadKind& kind, workloads::RunRequest& request) -> Expected<RunResult> {
+                            if (auto plan = kind.plan(request); !plan) return plan.error();
+                            return kind.run(request);
+                        });
+}
+
+Expected<std::string> calibrate(Session& session, SimulationSettings settings, const RunResult& measured,
+                                workloads::ModelFit& fit) {
+    constexpr double kCloseEnough = 0.2; // points of AU
+    constexpr int kMostTurns = 6;
+    const auto au_measured = workloads::au_of(measured);
+    if (!au_measured) return std::string("not calibrated: the measured run has no AU");
+    settings.step_count = 0;
+    settings.coarse = false;
+    settings.options.overrides.clear();
+    settings.options.params.clear();
+    for (const ConfigValue& value : measured.config) // what the measured run was told beyond its file
+        if (value.origin.find("command line") != std::string::npos && value.key != "dataset.data_folder" &&
+            !value.key.starts_with("storage.") && value.key != "checkpoint.checkpoint_folder")
+            settings.options.params.push_back(value.key + "=" + value.value);
+    std::string text;
+    for (int turn = 0;; ++turn) {
+        settings.options.data_folder = storage::model_uri(fit.parameters);
+        auto simulation = Simulation::make(session, settings);
+        if (!simulation) return simulation.error();
+        if (simulation->workload().name != measured.workload)
+            return fmt::format("not calibrated: the measured run is of workload {}, this is {}", measured.workload,
+                               simulation->workload().name);
+        auto result = simulation->run(measured.accelerator_count);
+        if (!result) return result.error();
+        const auto au = workloads::au_of(*result);
+        if (!au) return std::string("not calibrated: the simulation has no AU");
+        text = fmt::format("the measured run again on this model: AU {:.2f} %, measured {:.2f} %", *au, *au_measured);
+        if (std::abs(*au - *au_measured) <= kCloseEnough || turn == kMostTurns ||
+            fit.limit == workloads::FitLimit::nothing)
+            return text;
+        workloads::adjust_fit(fit, *au_measured, *au);
+    }
+}
+
+} // namespace feedbench::cli
