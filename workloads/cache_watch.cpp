@@ -51,9 +51,10 @@ CacheWatch::CacheWatch(const RunRequest& request, const TrainingPlan& plan, stor
     no_residency_ = is_virtual_ ? kVirtual : why_no_residency(source_, backend.capabilities());
 }
 
-engine::Task<void> CacheWatch::begin(Epoch epoch, const bool& stopping) {
+void CacheWatch::begin(const Epoch& epoch) {
     mine_ = {};
-    co_await drop(*epoch.set, stopping);
+    mine_.evidence.drop_outcome = dropped_.outcome;
+    mine_.evidence.drop_s = dropped_.duration_s;
     if (no_residency_.empty())
         sample_residency(epoch);
     else
@@ -64,7 +65,7 @@ engine::Task<void> CacheWatch::begin(Epoch epoch, const bool& stopping) {
 
 engine::Task<void> CacheWatch::drop(const SetPlan& set, const bool& stopping) {
     const std::string& how = request_.workload->reader.drop_cache;
-    if (how == "off" || (how == "system" && !counts_host_)) co_return;
+    if (how == "system" && !counts_host_) co_return; // the host's first rank does it for all
     CacheDropper::NextPath next;
     if (how == "system")
         next = [left = 1](std::string& path) mutable {
@@ -79,9 +80,7 @@ engine::Task<void> CacheWatch::drop(const SetPlan& set, const bool& stopping) {
             i += step;
             return true;
         };
-    const DropReport report = co_await dropper_.drop(std::move(next), stopping);
-    mine_.evidence.drop_outcome = report.outcome;
-    mine_.evidence.drop_s = report.duration_s;
+    dropped_ = co_await dropper_.drop(std::move(next), stopping);
 }
 
 // The files of this rank's accelerators, first those that are read first, then evenly over the epoch.

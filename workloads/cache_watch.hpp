@@ -36,14 +36,15 @@ class CacheWatch {
         const EpochPlan* plan = nullptr;
         std::uint64_t step_count = 0; // of the plan, that will be read
     };
-    // Before the barrier that begins the epoch. `stopping` becoming true ends the wait for a drop.
-    engine::Task<void> begin(Epoch epoch, const bool& stopping);
+    // First, where reader.drop_cache is not off. `stopping` becoming true ends the wait.
+    engine::Task<void> drop(const SetPlan& set, const bool& stopping);
+    // Once all ranks of the host have dropped, before the barrier that begins the epoch.
+    void begin(const Epoch& epoch);
     // After the epoch's last read; collective. Rank 0: one a host, in the order of Communicator::hosts(); elsewhere
     // none.
     std::vector<CacheEvidence> end();
 
   private:
-    engine::Task<void> drop(const SetPlan& set, const bool& stopping);
     void sample_residency(const Epoch& epoch);
     void read_counters(std::optional<std::uint64_t>& source, std::optional<std::uint64_t>& process) const;
 
@@ -57,6 +58,7 @@ class CacheWatch {
     std::string no_residency_; // why no pages are asked about; empty: they are
     CacheDropper dropper_;
     RankEvidence mine_; // of the epoch under way
+    DropReport dropped_;
     std::optional<std::uint64_t> source_start_, process_start_;
     std::uint64_t delivered_start_ = 0;
 };

@@ -8,7 +8,12 @@ namespace feedbench::workloads {
 engine::Task<void> TrainingRun::begin_evidence(const Phase& phase, const EpochPlan& plan) {
     CacheWatch::Epoch epoch{phase.set, &plan, plan.step_count()};
     if (!phase.evaluation) epoch.step_count = std::min(epoch.step_count, steps_total_ - steps_done_);
-    co_await cache_.begin(epoch, shared_.stopping);
+    if (workload_.reader.drop_cache != "off") {
+        co_await cache_.drop(*phase.set, shared_.stopping);
+        // What is asked about next may be another rank's to drop. (A stop that is agreed here lets nobody wait again.)
+        co_await barrier_.arrive_for_all();
+    }
+    if (!stopped()) cache_.begin(epoch);
 }
 
 void TrainingRun::gather_evidence(const Phase& phase, std::uint32_t epoch_index) {

@@ -4,34 +4,11 @@
 
 #include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
+#include "tests/unit/probes/fake_machine.hpp"
 
 using namespace feedbench;
 using namespace feedbench::probes;
-
-namespace {
-
-// A machine made of files.
-struct Fake {
-    Fake() : root(std::filesystem::temp_directory_path() / ("feedbench-probes-" + std::to_string(getpid()))) {
-        std::filesystem::remove_all(root);
-        std::filesystem::create_directories(root);
-        machine = {(root / "proc").string(), (root / "sys").string()};
-    }
-    ~Fake() { std::filesystem::remove_all(root); }
-    Fake(const Fake&) = delete;
-    Fake& operator=(const Fake&) = delete;
-    void write(const std::string& path, const std::string& content) const {
-        const auto full = root / path;
-        std::filesystem::create_directories(full.parent_path());
-        std::ofstream(full) << content;
-    }
-    std::filesystem::path root;
-    Machine machine;
-};
-
-} // namespace
+using Fake = feedbench::test::FakeMachine;
 
 TEST_CASE("facts are read as proc(5) writes them") {
     Fake fake;
@@ -101,7 +78,10 @@ TEST_CASE("this machine answers, and CPU that was used is counted") {
     const CpuMark start = cpu_mark(real);
     volatile std::uint64_t sink = 0;
     while (process_cpu_s() - start.process_s < 0.05) sink = sink + 1;
-    const HostFacts facts = host_facts(real, start, "here");
+    CpuMark marked = start;
+    marked.limits.memory_bytes_per_second = 1e10;
+    const HostFacts facts = host_facts(real, marked, "here");
+    CHECK(facts.memory_bytes_per_second == 1e10);
     CHECK(facts.name == "here");
     CHECK(facts.rank_count == 1);
     CHECK(facts.process_cpu_s >= 0.05);
@@ -120,6 +100,9 @@ TEST_CASE("ranks of one host add up, the host's own figures do not") { // case T
     a.host_cpu_s = 10, b.host_cpu_s = 10.5;
     a.bytes_delivered = 100, b.bytes_delivered = 20;
     a.peak_rss_bytes = 7, b.peak_rss_bytes = 9;
+    a.cpu_allowed = b.cpu_allowed = 1.5;
+    b.nic_bytes_per_second = 125e6;
+    a.memory_bytes_per_second = 2e10;
     merge_host(a, b);
     CHECK(a.rank_count == 2);
     CHECK(a.accelerator_count == 8);
@@ -129,4 +112,7 @@ TEST_CASE("ranks of one host add up, the host's own figures do not") { // case T
     CHECK(a.host_cpu_s == 10.5);
     CHECK(a.bytes_delivered == 120);
     CHECK(a.peak_rss_bytes == 9);
+    CHECK(a.cpu_allowed == 1.5); // what both know of one host does not add up
+    CHECK(a.nic_bytes_per_second == 125e6);
+    CHECK(a.memory_bytes_per_second == 2e10);
 }

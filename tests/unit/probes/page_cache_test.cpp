@@ -85,3 +85,21 @@ TEST_CASE("the host says how much it caches") {
     CHECK(*bytes > 0);
     CHECK_FALSE(cached_bytes({"/nonexistent", "/nonexistent"}));
 }
+
+TEST_CASE("cachestat and mincore agree about a file half of which is resident") {
+    const TemporaryFile file(8 << 20);
+    REQUIRE(fsync(file.fd) == 0);
+    REQUIRE(posix_fadvise(file.fd, 0, 4 << 20, POSIX_FADV_DONTNEED) == 0);
+    const Residency best = file_residency(file.path);
+    const Residency old = file_residency(file.path, 16, ResidencyMethod::mincore);
+    INFO(best.null_reason << old.null_reason);
+    CHECK(old.method == "mincore");
+    CHECK((best.method == "cachestat" || best.method == "mincore")); // by the kernel's age
+    CHECK(best.page_count == old.page_count);
+    if (old.fraction() == 1.0) {
+        WARN("skipped: this filesystem does not drop pages");
+        return;
+    }
+    CHECK(old.fraction() == Approx(0.5).margin(0.05));
+    CHECK(best.fraction() == Approx(old.fraction()).margin(0.05));
+}
