@@ -15,7 +15,8 @@ const std::array<BackendEntry, 5>& table() {
     static const std::array<BackendEntry, 5> entries{{
         {"file", "a local or mounted filesystem: /path, file:/path", posix_options(), make_posix_backend},
         {"posix", "the same as file", posix_options(), make_posix_backend},
-        {"null", "stores nothing and answers at once: what the client itself costs", {}, make_null_backend, true},
+        {"null", "stores nothing and answers at once: what the client itself costs", null_options(), make_null_backend,
+         true},
         {"model", "simulated storage of a given bandwidth and latency", model_options(), make_model_backend, true},
         {"fault", "any other backend with errors, delays, short reads or stalls on schedule; ends in ;inner=URI",
          fault_options(), make_fault_backend, true},

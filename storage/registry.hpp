@@ -21,6 +21,7 @@ std::span<const BackendEntry> backends();
 Expected<std::unique_ptr<Backend>> make_posix_backend(const BackendRequest& request);
 Expected<std::unique_ptr<Backend>> make_null_backend(const BackendRequest& request);
 Expected<std::unique_ptr<Backend>> make_fault_backend(const BackendRequest& request);
+std::span<const Option> null_options();
 std::span<const Option> posix_options();
 std::span<const Option> fault_options();
 

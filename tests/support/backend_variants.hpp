@@ -28,9 +28,10 @@ inline std::vector<Variant> variants(const std::string& folder) {
             add("uring direct", scheme + ":" + folder, true, IoEngine::uring);
             add("threads buffered", scheme + ":" + folder, false, IoEngine::threads);
             add("threads direct", scheme + ":" + folder, true, IoEngine::threads);
-        } else if (scheme == "null")
+        } else if (scheme == "null") {
             add("null", "null:", false, IoEngine::uring);
-        else if (scheme == "model") {
+            add("null copies", "null:copy=100000", false, IoEngine::uring);
+        } else if (scheme == "model") {
             add("model", "model:latency=20us,bandwidth=1GB", false, IoEngine::uring);
             add("model without delay", "model:", false, IoEngine::uring);
         } else if (scheme == "fault") {

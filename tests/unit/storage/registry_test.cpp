@@ -52,7 +52,9 @@ TEST_CASE("registry: what is refused, and what the sentence says") {
     CHECK(refusal("model:latenzy=1ms").find("has no option 'latenzy'") != std::string::npos);
     CHECK(refusal("model:latency=soon").find("'latency'") != std::string::npos);
     CHECK(refusal("model:latency=-1ms").find("'latency'") != std::string::npos);
-    CHECK(refusal("null:a=1").find("none at all") != std::string::npos);
+    CHECK(refusal("null:a=1").find("it has: copy") != std::string::npos);
+    CHECK(refusal("null:copy=much").find("copy") != std::string::npos);
+    CHECK(refusal("null:copy=100GiB").find("at most 64 GiB") != std::string::npos);
     CHECK(refusal("/tmp", {{"preallocate", "maybe"}}).find("neither true nor false") != std::string::npos);
     CHECK(refusal("/tmp", {{"readahead", "much"}}).find("normal, sequential, off") != std::string::npos);
     CHECK(refusal("fault:error=EIO@1").find("needs a backend behind it") != std::string::npos);
