@@ -21,6 +21,7 @@ inline constexpr std::string_view kUneven =
 inline constexpr std::string_view kNoSlices = "no_complete_slice_in_window"; // shorter than one slice
 inline constexpr std::string_view kNotCounted = "not_counted";               // nothing recorded it
 inline constexpr std::string_view kOneEpoch = "only_one_epoch";
+inline constexpr std::string_view kNoSource = "source_not_counted"; // no host knows the device or interface below
 
 struct FormulaValue {
     std::optional<double> number;

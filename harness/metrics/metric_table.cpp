@@ -86,6 +86,16 @@ FormulaValue needed_MB(const R& r) {
     return ratio(to_MB(bytes) * r.train.front().accelerator_count, think_s, "think_time_is_zero");
 }
 
+// Of all epochs and hosts. Example: epochs of 1.02 and 0.03: 0.03.
+FormulaValue source_over_delivered(const R& r) {
+    FormulaValue least = FormulaValue::none(r.train.empty() ? kNoSteps : r.train.front().source_over_delivered.reason);
+    for (const W& w : r.train) {
+        const FormulaValue& one = w.source_over_delivered;
+        if (one && (!least || *one.number < *least.number)) least = one;
+    }
+    return least;
+}
+
 std::vector<double> slices(const R& r) {
     std::vector<double> all;
     for (const W& w : r.train) all.insert(all.end(), w.slice_MB_per_second.begin(), w.slice_MB_per_second.end());
@@ -190,6 +200,7 @@ constexpr std::array kRunMetrics{
     RunMetric{"time_to_first_byte_s_p99", "s", "histogram_quantile", kDesign, latency<kFirstByte, &H::p99_ns>, nullptr},
     RunMetric{"cpu_s_per_GB_process", "s/GB", "cpu_over_bytes", kDesign, cpu_process, nullptr},
     RunMetric{"cpu_s_per_GB_host", "s/GB", "cpu_over_bytes", kDesign, cpu_host, nullptr},
+    RunMetric{"source_bytes_over_delivered", "", "least_of_hosts", kDesign, source_over_delivered, nullptr},
     RunMetric{"outside_block_s", "s", "wall_minus_windows", kDesign, outside, nullptr},
     RunMetric{"wall_s", "s", "wall", kDesign, total<&W::wall_s>, nullptr},
     RunMetric{"think_oversleep_s_mean", "s", "oversleep_over_steps", kDesign, oversleep_mean, nullptr},

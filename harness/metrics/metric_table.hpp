@@ -26,14 +26,15 @@ struct WindowAggregate {
     double wait_s = 0;   // request to ready, over all accelerators
     double accelerator_steps = 0; // steps over all accelerators
     Figures figures, dlio, dlio_current;
-    std::vector<double> slice_MB_per_second; // of the complete slices inside the windows
+    std::vector<double> slice_MB_per_second;                            // of the complete slices inside the windows
+    FormulaValue source_over_delivered = FormulaValue::none(kNoSource); // of the host with the least
 };
 
 struct RunAggregate {
     std::vector<WindowAggregate> train, evaluation;
     double process_cpu_s = 0, host_cpu_s = 0, cpu_bytes = 0; // over the measured part, all hosts
     double oversleep_s = 0;                                  // of the training steps
-    HistogramData sample_read_latency, time_to_first_byte, batch_wait;
+    HistogramData sample_read_latency, time_to_first_byte, batch_wait, think_error;
     std::vector<CheckpointResult> checkpoints;
 };
 

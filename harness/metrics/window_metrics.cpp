@@ -77,6 +77,8 @@ constexpr std::array kWindowMetrics{
     WindowMetric{"sustained_MB_per_second_p5", "MB/s", "slices_in_window", "DESIGN section 8", sustained_p5, false},
     WindowMetric{"sustained_MB_per_second_min", "MB/s", "slices_in_window", "DESIGN section 8", sustained_min, false},
     WindowMetric{"batch_wait_s_mean", "s", "wait_over_steps", "DESIGN section 8", batch_wait_mean, true},
+    WindowMetric{"source_bytes_over_delivered", "", "least_of_hosts", "DESIGN section 8",
+                 [](const W& w) { return w.source_over_delivered; }, false},
     WindowMetric{"outside_block_s", "s", "wall_minus_windows", "DESIGN section 8", outside, false},
     WindowMetric{"wall_s", "s", "wall", "DESIGN section 8", [](const W& w) { return FormulaValue::of(w.wall_s); },
                  false},

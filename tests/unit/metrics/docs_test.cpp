@@ -28,6 +28,6 @@ TEST_CASE("docs/metrics.md knows every metric, formula and reason") {
     }
     for (const Formula& formula : formulas()) documented(formula.name);
     for (const std::string_view reason :
-         {kWindowEmpty, kNoSteps, kNoBytes, kNoTime, kUneven, kNoSlices, kNotCounted, kOneEpoch})
+         {kWindowEmpty, kNoSteps, kNoBytes, kNoTime, kUneven, kNoSlices, kNotCounted, kOneEpoch, kNoSource})
         documented(reason);
 }
