@@ -58,6 +58,7 @@ Status FileProbe::read(std::uint64_t offset, std::span<std::byte> out) {
         engine::IoOp op;
         op.kind = engine::IoKind::read;
         op.file = file_.get();
+        op.path = path_;
         op.offset = begin + done;
         op.data = data + done;
         op.bytes = end - begin - done;

@@ -61,6 +61,7 @@ Task<void> FileReading::close() {
     IoOp op;
     op.kind = IoKind::close;
     op.file = file_.get();
+    op.path = path_;
     co_await context_.reactor->perform(*context_.backend, op); // nothing was written: a failing close loses nothing
     file_.reset();
 }
@@ -165,7 +166,7 @@ Task<Status> FileReading::read_through_library(std::uint32_t sample_index) {
         else
             error = read.error();
     };
-    co_await context_.reactor->run_in_pool(std::move(work));
+    co_await context_.reactor->run_in_pool(std::move(work), {"library read", path_});
     if (error) co_return *error;
     if (first_byte_ns_ == 0) first_byte_ns_ = context_.reactor->now_ns();
     context_.counters->time_to_first_byte.add(first_byte_ns_ - start);

@@ -14,7 +14,7 @@ Task<Expected<std::unique_ptr<formats::SampleReader>>> open_reader(const LoaderC
     if (!format->open_may_block() || !request.has_content) co_return format->open(request);
     std::optional<Expected<std::unique_ptr<formats::SampleReader>>> answer;
     std::function<void()> work = [format, &request, &answer] { answer.emplace(format->open(request)); };
-    co_await context.reactor->run_in_pool(std::move(work));
+    co_await context.reactor->run_in_pool(std::move(work), {"library open", file.path()});
     co_return std::move(*answer);
 }
 

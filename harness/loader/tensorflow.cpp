@@ -162,7 +162,7 @@ class TensorflowLoader final : public SignalledLoader {
         if (!format->open_may_block() || !request.has_content) co_return format->open_stream(request);
         std::optional<Expected<std::unique_ptr<formats::StreamReader>>> answer;
         std::function<void()> work = [format, &request, &answer] { answer.emplace(format->open_stream(request)); };
-        co_await context_.reactor->run_in_pool(std::move(work));
+        co_await context_.reactor->run_in_pool(std::move(work), {"library open", file.path()});
         co_return std::move(*answer);
     }
 
