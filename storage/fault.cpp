@@ -1,8 +1,8 @@
 // fault: any other backend, with errors on schedule. "fault:error=EIO@7,on=read;inner=/data" fails the 7th read.
 //
 // A schedule says which operations are meant, counted from 1 in the order in which they are submitted:
-//   7    the 7th        7+   the 7th and all later ones        5%   each with this probability, drawn from the run's
-//   seed
+//   7    the 7th        7+   the 7th and all later ones        5%   each with this probability, drawn from the seed
+// Each kind of fault draws from a stream of its own, so that adding one does not move the others.
 // Each operation of the caller is carried by one of ours to the inner backend, whose completion comes here; delays are
 // timers of the reactor, so that they work under the virtual clock too.
 #include <algorithm>
@@ -26,8 +26,11 @@ using engine::Submit;
 class FaultBackend final : public Backend, engine::EventSource {
   public:
     FaultBackend(FaultPlan plan, std::unique_ptr<Backend> inner, engine::Reactor& reactor, std::uint64_t seed)
-        : plan_(plan), inner_(std::move(inner)), reactor_(reactor), random_(stream_seed(seed, "fault")),
-          capabilities_(inner_->capabilities()) {
+        : plan_(plan), inner_(std::move(inner)), reactor_(reactor),
+          errors_(stream_seed(plan.seed ? plan.seed : seed, "fault error")),
+          delays_(stream_seed(plan.seed ? plan.seed : seed, "fault delay")),
+          cuts_(stream_seed(plan.seed ? plan.seed : seed, "fault short")),
+          stalls_(stream_seed(plan.seed ? plan.seed : seed, "fault stall")), capabilities_(inner_->capabilities()) {
         capabilities_.name = "fault:" + capabilities_.name;
         capabilities_.async = true;
         capabilities_.note = "faults are injected" + (capabilities_.note.empty() ? "" : "; " + capabilities_.note);
@@ -41,17 +44,29 @@ class FaultBackend final : public Backend, engine::EventSource {
     Submit submit(IoOp& op) override;
     void cancel_pending() override;
 
-    Expected<FileStat> stat(const std::string& path) override { return inner_->stat(path); }
+    Expected<FileStat> stat(const std::string& path) override {
+        if (auto failed = name_fault("stat", path)) return *failed;
+        return inner_->stat(path);
+    }
     Status list(const std::string& path, const std::function<bool(std::string_view, bool)>& each) override {
+        if (auto failed = name_fault("list", path)) return *failed;
         return inner_->list(path, each);
     }
-    Status make_directories(const std::string& path) override { return inner_->make_directories(path); }
-    Status remove(const std::string& path) override { return inner_->remove(path); }
+    Status make_directories(const std::string& path) override {
+        if (auto failed = name_fault("mkdir", path)) return *failed;
+        return inner_->make_directories(path);
+    }
+    Status remove(const std::string& path) override {
+        if (auto failed = name_fault("remove", path)) return *failed;
+        return inner_->remove(path);
+    }
     Status remove_leftovers(const std::string& path) override { return inner_->remove_leftovers(path); }
     Status write_file(const std::string& path, std::span<const std::byte> content) override {
+        if (auto failed = name_fault("write", path)) return *failed;
         return inner_->write_file(path, content);
     }
     Expected<std::string> read_file(const std::string& path, std::uint64_t limit) override {
+        if (auto failed = name_fault("read", path)) return *failed;
         return inner_->read_file(path, limit);
     }
     Expected<FilesystemFacts> facts(const std::string& path) override { return inner_->facts(path); }
@@ -80,6 +95,7 @@ class FaultBackend final : public Backend, engine::EventSource {
         bool cut = false, stalled = false;
     };
 
+    std::optional<Error> name_fault(const char* operation, const std::string& path);
     Verdict judge(const IoOp& op);
     Carried& carry(IoOp& op);
     void put_back(Carried& carried);
@@ -91,9 +107,10 @@ class FaultBackend final : public Backend, engine::EventSource {
     const FaultPlan plan_;
     std::unique_ptr<Backend> inner_;
     engine::Reactor& reactor_;
-    Random random_;
+    Random errors_, delays_, cuts_, stalls_;
     Capabilities capabilities_;
     std::uint64_t on_count_ = 0, read_count_ = 0, written_bytes_ = 0;
+    bool cancelled_ = false; // the run stops: what would stall ends at once
     struct Refused {
         const IoOp* op;
         Verdict verdict;
@@ -104,6 +121,20 @@ class FaultBackend final : public Backend, engine::EventSource {
     std::vector<Carried*> unused_;
 };
 
+// Calls that block where they are made: so does their stall.
+std::optional<Error> FaultBackend::name_fault(const char* operation, const std::string& path) {
+    if (!plan_.on.name_space) return {};
+    ++on_count_;
+    if (plan_.error_at.meets(on_count_, errors_))
+        return storage_error(operation, display_path(path), plan_.error, "injected by fault:");
+    if (plan_.stall_at.meets(on_count_, stalls_)) {
+        if (reactor_.clock().is_virtual())
+            return storage_error(operation, display_path(path), ECANCELED, "stalled by fault:, in virtual time");
+        for (;;) engine::nap_ns(kNsPerS);
+    }
+    return {};
+}
+
 FaultBackend::Verdict FaultBackend::judge(const IoOp& op) {
     Verdict v;
     const auto refused = std::find_if(refused_.begin(), refused_.end(), [&](const Refused& r) { return r.op == &op; });
@@ -112,13 +143,17 @@ FaultBackend::Verdict FaultBackend::judge(const IoOp& op) {
         refused_.erase(refused);
         return v;
     }
-    if (!plan_.on || *plan_.on == op.kind) {
+    if (plan_.on.has(op.kind)) {
         ++on_count_;
-        if (plan_.error_at.meets(on_count_, random_)) v.error = plan_.error;
-        if (plan_.delay_ns > 0 && plan_.delay_at.meets(on_count_, random_)) v.delay_ns = plan_.delay_ns;
-        v.stalled = plan_.stall_at.meets(on_count_, random_);
+        if (plan_.error_at.meets(on_count_, errors_)) v.error = plan_.error;
+        if (plan_.delay_ns > 0 && plan_.delay_at.meets(on_count_, delays_)) v.delay_ns = plan_.delay_ns;
+        v.stalled = plan_.stall_at.meets(on_count_, stalls_);
+        if (v.stalled && cancelled_) {
+            v.stalled = false;
+            v.error = ECANCELED;
+        }
     }
-    if (op.kind == IoKind::read) v.cut = plan_.short_at.meets(++read_count_, random_);
+    if (op.kind == IoKind::read) v.cut = plan_.short_at.meets(++read_count_, cuts_);
     if (op.kind == IoKind::write && plan_.space_bytes > 0) {
         if (written_bytes_ + op.bytes > plan_.space_bytes)
             v.error = ENOSPC;
@@ -205,6 +240,7 @@ void FaultBackend::wait(Carried& c, std::uint64_t delay_ns) {
 }
 
 void FaultBackend::cancel_pending() {
+    cancelled_ = true;
     inner_->cancel_pending();
     // What the inner backend has comes by itself; stalled and delayed ones end now, in a turn of the loop.
     for (const auto& c : carried_) {

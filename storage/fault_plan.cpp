@@ -1,6 +1,8 @@
 #include "storage/fault_plan.hpp"
 
+#include <algorithm>
 #include <charconv>
+#include <optional>
 
 #include "harness/types/option_values.hpp"
 #include "storage/registry.hpp"
@@ -12,24 +14,43 @@ namespace {
 using engine::IoKind;
 
 constexpr Option kOptions[] = {
-    {"error", OptionType::text, "", "", "errno name and schedule: EIO@7, EACCES@1+, EIO@0.5%"},
+    {"error", OptionType::text, "", "", "errno name, and a schedule unless `rate` says which: EIO@7, EACCES@1+, EIO"},
+    {"rate", OptionType::number, "", "0",
+     "share of the operations that fail with `error` (EIO if that is empty): 0.001"},
     {"on", OptionType::text, "", "read",
-     "what `error`, `delay` and `stall` are about: open, create, read, write, fsync, commit, close or any"},
+     "what `error`, `rate`, `delay` and `stall` are about: open, create, read, write, fsync, commit, close, namespace "
+     "(stat, list, mkdir, remove, small files), several as read+close, or any"},
     {"delay", OptionType::duration_s, "s", "0", "added to the operations of `delay_at`"},
     {"delay_at", OptionType::text, "", "1+", "schedule of the delays"},
     {"short", OptionType::text, "", "",
      "schedule of reads that bring half of their bytes (not the end of the file: half is missing)"},
-    {"stall", OptionType::text, "", "", "schedule of operations that never complete (until the run is stopped)"},
+    {"stall", OptionType::text, "", "",
+     "schedule of operations that never complete (until the run is stopped); a stalled namespace call blocks for ever"},
     {"space", OptionType::size_bytes, "bytes", "0",
      "writes past so many bytes in all end with ENOSPC; 0 = without limit"},
+    {"seed", OptionType::integer, "", "0", "of schedules in percent and of `rate`; 0 = the run's seed"},
     {"inner", OptionType::text, "", "", "URI of the backend behind; the last option, after ';'"},
 };
 
-std::optional<IoKind> kind_named(std::string_view name) {
-    for (const IoKind kind :
-         {IoKind::open, IoKind::create, IoKind::read, IoKind::write, IoKind::flush, IoKind::commit, IoKind::close})
-        if (engine::io_kind_name(kind) == name) return kind;
-    return {};
+// Names joined by '+' to a set of kinds; nothing where a name is unknown.
+std::optional<FaultKinds> kinds_named(std::string_view names) {
+    FaultKinds kinds;
+    while (!names.empty()) {
+        const std::size_t end = std::min(names.find('+'), names.size());
+        const std::string_view name = names.substr(0, end);
+        names.remove_prefix(std::min(end + 1, names.size()));
+        bool known = name == "namespace" || name == "any";
+        if (known) kinds.name_space = true;
+        for (const IoKind kind : {IoKind::open, IoKind::create, IoKind::read, IoKind::write, IoKind::flush,
+                                  IoKind::commit, IoKind::close}) {
+            const bool is_meant = name == "any" || engine::io_kind_name(kind) == name;
+            if (is_meant) kinds.add(kind);
+            known |= is_meant;
+        }
+        if (!known) return {};
+        if (name == "any") kinds.name_space = false; // operations; the namespace has to be asked for by name
+    }
+    return kinds;
 }
 
 int errno_named(std::string_view name) {
@@ -68,19 +89,37 @@ Expected<FaultPlan> parse_fault_plan(const std::map<std::string, std::string>& o
         out = *parsed;
         return {};
     };
-    if (const std::string& error = options.at("error"); !error.empty()) {
-        const std::size_t at = error.find('@');
-        if (at == std::string::npos) return config_error("error: '" + error + "' is not NAME@SCHEDULE, as EIO@7");
-        plan.error = errno_named(error.substr(0, at));
-        if (plan.error == 0) return config_error("error: '" + error.substr(0, at) + "' is no errno name, as EIO is");
+    auto rate = parse_number(options.at("rate"));
+    if (!rate) return rate.error();
+    if (*rate < 0 || *rate > 1) return config_error("rate: '" + options.at("rate") + "' is no share between 0 and 1");
+    std::string error = options.at("error");
+    const std::size_t at = error.find('@');
+    if (*rate > 0) {
+        if (at != std::string::npos)
+            return config_error("error: '" + error + "' has a schedule, and rate is given too");
+        if (error.empty()) error = "EIO";
+        plan.error_at = Schedule::with_probability(*rate);
+    } else if (!error.empty()) {
+        if (at == std::string::npos)
+            return config_error("error: '" + error + "' says not when: NAME@SCHEDULE, as EIO@7, or rate=0.001");
         if (auto status = schedule(std::string_view(error).substr(at + 1), plan.error_at); !status)
             return status.error();
     }
-    if (options.at("on") != "any") {
-        plan.on = kind_named(options.at("on"));
-        if (!plan.on)
-            return config_error("on: '" + options.at("on") +
-                                "' is none of open, create, read, write, fsync, commit, close, any");
+    if (!error.empty()) {
+        plan.error = errno_named(error.substr(0, at));
+        if (plan.error == 0) return config_error("error: '" + error.substr(0, at) + "' is no errno name, as EIO is");
+    }
+    const auto kinds = kinds_named(options.at("on"));
+    if (!kinds)
+        return config_error("on: '" + options.at("on") +
+                            "' is none of open, create, read, write, fsync, commit, close, namespace, any, nor several "
+                            "of them joined by +");
+    plan.on = *kinds;
+    if (const std::string& seed = options.at("seed"); seed != "0") {
+        std::int64_t number = 0;
+        (void)std::from_chars(seed.data(), seed.data() + seed.size(), number); // the table's type has been checked
+        if (number < 0) return config_error("seed: '" + seed + "' is negative");
+        plan.seed = static_cast<std::uint64_t>(number);
     }
     if (auto status = schedule(options.at("delay_at"), plan.delay_at); !status) return status.error();
     if (auto status = schedule(options.at("short"), plan.short_at); !status) return status.error();

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 
 #include "harness/engine/io_op.hpp"
@@ -18,6 +17,11 @@ namespace feedbench::storage {
 class Schedule {
   public:
     static Expected<Schedule> parse(std::string_view text); // empty: no operation
+    static Schedule with_probability(double probability) {
+        Schedule s;
+        s.probability_ = probability;
+        return s;
+    }
     bool meets(std::uint64_t count, Random& random) const {
         if (probability_ > 0) return random.uniform() < probability_;
         return number_ != 0 && (count == number_ || (and_later_ && count > number_));
@@ -29,11 +33,23 @@ class Schedule {
     double probability_ = 0;
 };
 
+// What `on` means.
+struct FaultKinds {
+    std::uint32_t operations = 0; // a bit a kind
+    bool name_space = false;
+    void add(engine::IoKind kind) { operations |= bit(kind); }
+    bool has(engine::IoKind kind) const { return (operations & bit(kind)) != 0; }
+
+  private:
+    static std::uint32_t bit(engine::IoKind kind) { return 1U << static_cast<unsigned>(kind); }
+};
+
 struct FaultPlan {
     int error = 0;
     Schedule error_at, delay_at, short_at, stall_at;
-    std::optional<engine::IoKind> on; // nothing: any
+    FaultKinds on;
     std::uint64_t delay_ns = 0, space_bytes = 0;
+    std::uint64_t seed = 0; // 0: the run's
 };
 
 Expected<FaultPlan> parse_fault_plan(const std::map<std::string, std::string>& options); // every key is there
