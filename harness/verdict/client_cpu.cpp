@@ -34,6 +34,19 @@ std::string slowest_host(const std::vector<HostEpoch>& all) {
     return several ? " Most of it in " + most->where() + "." : "";
 }
 
+// AU of the slowest host at a storage that costs nothing.
+std::optional<double> ceiling_au(const RunResult& r) {
+    std::optional<double> least;
+    for (const HostCeiling& one : r.ceilings)
+        if (one.au_percentage && (!least || *one.au_percentage < *least)) least = one.au_percentage;
+    return least;
+}
+// Example: AU 60 % in the run, 75 % at the ceiling: 25 of the 40 points that are missing are the client's, 0.625.
+double missed_by_ceiling(const LostTime& lost, std::optional<double> ceiling) {
+    if (!ceiling || !lost.au_percentage || *lost.au_percentage >= 100) return 0;
+    return (100 - *ceiling) / (100 - *lost.au_percentage);
+}
+
 } // namespace
 
 std::optional<Evidence> client_cpu(const RunResult& r) {
@@ -46,7 +59,9 @@ std::optional<Evidence> client_cpu(const RunResult& r) {
 
     const bool by_time = share >= kMainCause.value;
     const bool by_cpu = busy && *busy->cpu_share() >= kCpuSaturated.value && share >= kCauseWhenSaturated.value;
-    const bool by_ceiling = near && *near >= kNearCeiling.value;
+    const std::optional<double> alone = ceiling_au(r);
+    const double missed = missed_by_ceiling(lost, alone);
+    const bool by_ceiling = (near && *near >= kNearCeiling.value) || missed >= kMainCause.value;
     if (!by_time && !by_cpu && !by_ceiling) return std::nullopt;
 
     Evidence evidence;
@@ -65,6 +80,11 @@ std::optional<Evidence> client_cpu(const RunResult& r) {
     if (near) {
         evidence.words += fmt::format(" The run reached {} of the client's own ceiling.", percent(*near));
         evidence.facts.push_back(fact("achieved_over_ceiling", "", *near));
+    }
+    if (alone) {
+        evidence.words += fmt::format(" At a storage that costs nothing its AU is {:.1f} %.", *alone);
+        evidence.facts.push_back(fact("ceiling_au_percentage", "%", *alone));
+        evidence.facts.push_back(fact("ceiling_share_of_missed_au", "", missed));
     }
     evidence.words +=
         " The storage was not what limited this run: free CPUs, use more hosts or fewer accelerators a host, "

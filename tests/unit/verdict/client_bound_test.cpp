@@ -91,6 +91,28 @@ TEST_CASE("a run at the client's own ceiling is client-bound though reads were i
     CHECK(verdict_of(r) == "storage-bound");
 }
 
+TEST_CASE("a client whose AU alone misses most of what the run misses is starved, whatever reads seem to take") {
+    RunResult r = slow_storage(); // AU 25 %
+    HostCeiling ceiling;
+    ceiling.host = "h1";
+    ceiling.au_percentage = 63; // 37 of 75 points
+    r.ceilings = {ceiling};
+    CHECK_FALSE(client_cpu(r));
+    CHECK(verdict_of(r) == "storage-bound");
+    r.ceilings[0].au_percentage = 62; // 38 of 75
+    const auto evidence = client_cpu(r);
+    REQUIRE(evidence);
+    CHECK(has(evidence->words, "At a storage that costs nothing its AU is 62.0 %"));
+    CHECK(fact_of(*evidence, "ceiling_share_of_missed_au") == Approx(38.0 / 75));
+    CHECK(verdict_of(r) == "client-bound");
+    ceiling.host = "h2";
+    ceiling.au_percentage = 99; // the slowest host decides
+    r.ceilings.push_back(ceiling);
+    CHECK(client_cpu(r));
+    r.ceilings[0].au_percentage = std::nullopt;
+    CHECK_FALSE(client_cpu(r));
+}
+
 TEST_CASE("the host that lost most is named where there are several") {
     RunResult r = starved();
     r.epochs[0].hosts[0].attribution.client_wait_s = 10;
