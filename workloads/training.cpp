@@ -7,6 +7,7 @@
 #include "harness/dataset/spot_check.hpp"
 #include "harness/probes/cpu.hpp"
 #include "harness/types/units.hpp"
+#include "workloads/ceiling.hpp"
 #include "workloads/host_limits.hpp"
 #include "workloads/training_result.hpp"
 #include "workloads/training_run.hpp"
@@ -103,6 +104,12 @@ Expected<RunResult> run_training(const RunRequest& request) {
     if (auto status = cluster::agree(communicator, plan ? Status{} : Status(plan.error())); !status)
         return status.error();
 
+    RunRequest as_made = request;
+    as_made.made = made_as;
+    const storage::Capabilities& data = (*backend)->capabilities();
+    auto ceiling = measure_ceiling(as_made, {data.name, data.page_cached}, request.ceiling_s);
+    if (!ceiling) return ceiling.error();
+
     std::unique_ptr<storage::Backend> checkpoints;
     if (workload.workflow.checkpoint) {
         auto made = open_storage(request, config::checkpoint_location(workload), false);
@@ -123,6 +130,7 @@ Expected<RunResult> run_training(const RunRequest& request) {
     const probes::HostLimits limits =
         request.limit.time_ns == 0 ? measure_host_limits(request, **backend) : probes::HostLimits{};
     RunOutcome outcome;
+    outcome.ceiling = std::move(*ceiling);
     outcome.cpu_start = probes::cpu_mark({});
     {
         TrainingRun run(request, *plan, **backend, checkpoints.get(), **pool, content);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "harness/probes/cpu.hpp"
+#include "workloads/ceiling.hpp"
 #include "workloads/training_run.hpp"
 
 namespace feedbench::workloads {
@@ -17,6 +18,7 @@ struct RunOutcome {
     metrics::TrainingMeasurements measurements; // rank 0
     std::vector<Finding> findings;              // rank 0: of all ranks
     bool samples_lost = false;
+    Ceiling ceiling;
 };
 
 // Collects hosts, histograms, findings and the step records of all ranks at rank 0.

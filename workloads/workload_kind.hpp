@@ -43,19 +43,20 @@ struct RunRequest {
     const Workload* workload = nullptr;
     cluster::Communicator* communicator = nullptr;
     engine::Reactor* reactor = nullptr;
-    std::uint32_t accelerator_count = 0;  // over all ranks
-    std::uint64_t run_seed = 0;           // of shuffles, think times and jitter; the same on every rank
-    std::string steps_path;               // rank 0 writes steps.h5 here; empty = no step file
-    std::string run_id;                   // YYYYMMDD_HHMMSS
-    std::int64_t time_origin_unix_ns = 0; // calendar time at 0 of rank 0's clock
+    std::uint32_t accelerator_count = 0;                // over all ranks
+    std::uint64_t run_seed = 0;                         // of shuffles, think times and jitter; the same on every rank
+    std::string steps_path;                             // rank 0 writes steps.h5 here; empty = no step file
+    std::string run_id;                                 // YYYYMMDD_HHMMSS
+    std::int64_t time_origin_unix_ns = 0;               // calendar time at 0 of rank 0's clock
     RunObserver* observer = nullptr;                    // rank 0; never null there
     const volatile std::sig_atomic_t* signal = nullptr; // not 0: stop, the run is interrupted
     RunLimit limit;
+    double ceiling_s = 0; // before the run the client's ceiling is measured for so long; 0: it is not
     // The dataset as it was made, where that is known already; for storage that keeps none (null:, model:). Else it is
     // the workload's own description.
     const dataset::Manifest* made = nullptr;
     // Puts something around the storage before it is used; empty = nothing.
-    std::function<std::unique_ptr<storage::Backend>(std::unique_ptr<storage::Backend>)> wrap_storage;
+    std::function<Expected<std::unique_ptr<storage::Backend>>(std::unique_ptr<storage::Backend>)> wrap_storage;
 };
 
 // What --dry-run prints: rows of (name, value with unit), in groups.
