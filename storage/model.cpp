@@ -5,6 +5,7 @@
 #include <cassert>
 #include <cerrno>
 
+#include "harness/engine/frame_pool.hpp"
 #include "harness/engine/reactor.hpp"
 #include "storage/model_queueing.hpp"
 
@@ -16,7 +17,10 @@ using engine::IoKind;
 using engine::IoOp;
 using engine::Submit;
 
+// As many as there are readers, made and freed with every sample.
 struct ModelFile final : engine::File {
+    static void* operator new(std::size_t bytes) { return engine::FramePool::take(bytes); }
+    static void operator delete(void* file, std::size_t bytes) noexcept { engine::FramePool::give_back(file, bytes); }
     bool cached = false;
 };
 
@@ -164,6 +168,7 @@ class ModelBackend final : public Backend {
         const std::uint64_t due = pending.deadline_ns;
         if (pending.at_client) { // now it reaches the storage
             pending.at_client = false;
+            op->submit_ns = due;
             wait(pending, reactor_.now_ns(), queueing_.answered_ns(due, pending.demand));
             return;
         }
@@ -171,6 +176,7 @@ class ModelBackend final : public Backend {
         pending.next = unused_;
         unused_ = &pending;
         op->sink->completed(*op);
+        op->complete_ns = std::max(op->submit_ns, due); // when the answer was there, however late the loop is
     }
 
     Pending* take() {

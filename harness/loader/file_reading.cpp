@@ -28,9 +28,33 @@ std::uint64_t landing_buffer_bytes(const ReaderSection& reader) {
     return round_up(std::max<std::uint64_t>(reader.transfer_size, kBlockBytes), kBlockBytes) + 2 * kBlockBytes;
 }
 
-FileReading::FileReading(const LoaderContext& context, std::uint64_t file_index)
-    : context_(context), file_index_(file_index) {
+FileReading::FileReading(const LoaderContext& context, std::uint64_t file_index, std::uint64_t order)
+    : context_(context), file_index_(file_index), order_(order) {
     context.plan->name(file_index, path_);
+}
+
+// What was answered within the call was never in flight: its time is the client's.
+void FileReading::count(const IoOp& op) {
+    if (op.complete_ns == 0) return;
+    metrics::EpochCounts& counts = context_.counters->epoch;
+    counts.in_flight_ns += op.complete_ns - op.submit_ns;
+    counts.client_queue_ns += op.resume_ns - op.complete_ns;
+    if (context_.wait) context_.wait->count(order_, op.submit_ns, op.complete_ns);
+}
+
+// Only where content is both decoded and compared must a clock tell the two apart (compared_ns_); a checksum costs so
+// much more than the framing around it that one figure is the truth.
+void FileReading::count_check(std::uint64_t spent_ns) {
+    metrics::EpochCounts& counts = context_.counters->epoch;
+    const Verify verify = context_.reader->verify;
+    std::uint64_t verified = 0;
+    if (verify == Verify::content)
+        verified = shape_.compression == FileShape::Compression::none ? spent_ns : std::min(compared_ns_, spent_ns);
+    else if (verify == Verify::checksum && context_.format->has_checksum())
+        verified = spent_ns;
+    compared_ns_ = 0;
+    counts.verify_ns += verified;
+    counts.decode_ns += spent_ns - verified;
 }
 
 Task<Status> FileReading::open() {
@@ -51,7 +75,7 @@ Task<Status> FileReading::open() {
     }
     co_await context_.reactor->perform(*context_.backend, op);
     open_submit_ns_ = op.submit_ns;
-    if (op.complete_ns != 0) totals_.client_ns += op.resume_ns - op.complete_ns;
+    count(op);
     if (op.result < 0) co_return read_failed(op, display_path());
     file_ = std::move(op.opened);
     co_return Status{};
@@ -63,12 +87,17 @@ Task<void> FileReading::close() {
     op.file = file_.get();
     op.path = path_;
     co_await context_.reactor->perform(*context_.backend, op); // nothing was written: a failing close loses nothing
+    count(op);
     file_.reset();
 }
 
 Task<FileReading::Piece> FileReading::read(std::uint64_t offset, std::uint64_t bytes) {
     Piece piece;
-    if (!context_.buffers->try_acquire()) co_await context_.buffers->acquire();
+    if (!context_.buffers->try_acquire()) {
+        const std::uint64_t start = context_.reactor->now_ns();
+        co_await context_.buffers->acquire();
+        context_.counters->epoch.buffer_wait_ns += context_.reactor->now_ns() - start;
+    }
     piece.buffer = LandingBuffer(context_.pool->try_lease(), *context_.buffers);
     if (context_.stopping && *context_.stopping) {
         piece.error = Error{.kind = ErrorKind::interrupted,
@@ -97,10 +126,10 @@ Task<FileReading::Piece> FileReading::read(std::uint64_t offset, std::uint64_t b
     ++context_.counters->in_flight;
     co_await context_.reactor->perform(*context_.backend, op);
     --context_.counters->in_flight;
+    count(op);
     piece.submit_ns = op.submit_ns;
-    const std::uint64_t complete_ns = op.complete_ns != 0 ? op.complete_ns : op.resume_ns;
-    totals_.client_ns += op.resume_ns - complete_ns;
-    totals_.last_complete_ns = std::max(totals_.last_complete_ns, complete_ns);
+    piece.complete_ns = op.complete_ns;
+    piece.resume_ns = op.complete_ns != 0 ? op.resume_ns : context_.reactor->now_ns(); // what answers at once may copy
     if (op.result < 0)
         piece.error = read_failed(op, display_path());
     else if (static_cast<std::uint64_t>(op.result) < skip + bytes)
@@ -111,8 +140,8 @@ Task<FileReading::Piece> FileReading::read(std::uint64_t offset, std::uint64_t b
                           static_cast<std::int64_t>(offset));
     if (piece.error) co_return piece;
     if (first_byte_ns_ == 0) {
-        first_byte_ns_ = complete_ns;
-        context_.counters->time_to_first_byte.add(complete_ns - open_submit_ns_);
+        first_byte_ns_ = op.complete_ns != 0 ? op.complete_ns : op.resume_ns;
+        context_.counters->epoch.time_to_first_byte.add(first_byte_ns_ - open_submit_ns_);
     }
     piece.data = std::span<const std::byte>(op.data + skip, bytes);
     totals_.bytes += bytes;
@@ -122,20 +151,24 @@ Task<FileReading::Piece> FileReading::read(std::uint64_t offset, std::uint64_t b
     co_return piece;
 }
 
-formats::ReadRequest FileReading::format_request() const {
+formats::ReadRequest FileReading::format_request() {
     formats::ReadRequest request;
-    request.path = display_path();
+    request.has_content = context_.backend->capabilities().has_content;
+    request.path = request.has_content ? display_path() : path_; // without content no byte can be wrong
     request.file_bytes = file_->size_bytes;
     request.shape = shape_;
-    request.has_content = context_.backend->capabilities().has_content;
     const Verify verify = context_.reader->verify;
     request.check =
         verify == Verify::checksum || verify == Verify::content ? formats::Check::checksum : formats::Check::framing;
     if (context_.format->open_may_block()) request.local_path = context_.backend->local_path(path_);
     if (verify == Verify::content && request.has_content)
         request.on_payload = [this](std::uint64_t offset, std::span<const std::byte> payload) -> Status {
+            const bool is_timed = shape_.compression != FileShape::Compression::none ||
+                                  context_.format->is_blocking(shape_); // see count_check(), run_library()
+            const std::uint64_t start = is_timed ? context_.reactor->now_ns() : 0;
             const std::uint64_t file = context_.plan->content_index(file_index_);
             const std::size_t at = context_.content->first_difference(file, offset, payload);
+            if (is_timed) compared_ns_ += context_.reactor->now_ns() - start;
             if (at == payload.size()) return {};
             return content_differs(offset + at, payload.data() + at);
         };
@@ -149,6 +182,27 @@ Error FileReading::content_differs(std::uint64_t payload_offset, const std::byte
     return format_error(
         display_path(), "content differs from what was generated, payload byte " + std::to_string(payload_offset),
         in_file ? static_cast<std::int64_t>(consumed_offset_ + static_cast<std::uint64_t>(where - first)) : -1);
+}
+
+// What a library reads and what it decodes cannot be told apart from outside: both count as in flight.
+Task<void> FileReading::run_library(std::function<void()> work, std::string_view operation) {
+    const engine::Reactor& reactor = *context_.reactor;
+    IoOp times;
+    const std::uint64_t asked_ns = reactor.now_ns();
+    std::function<void()> timed = [&work, &times, &reactor] {
+        times.submit_ns = reactor.now_ns();
+        work();
+        times.complete_ns = reactor.now_ns();
+    };
+    co_await context_.reactor->run_in_pool(std::move(timed), {operation, path_});
+    times.resume_ns = reactor.now_ns();
+    metrics::EpochCounts& counts = context_.counters->epoch;
+    const std::uint64_t compared = std::min(std::exchange(compared_ns_, 0), times.complete_ns - times.submit_ns);
+    counts.verify_ns += compared;
+    counts.client_queue_ns += times.submit_ns - asked_ns; // for a thread
+    times.complete_ns -= compared;                        // as if all comparing had been at the end
+    times.resume_ns -= compared;
+    count(times);
 }
 
 Task<Status> FileReading::read_through_library(std::uint32_t sample_index) {
@@ -166,12 +220,11 @@ Task<Status> FileReading::read_through_library(std::uint32_t sample_index) {
         else
             error = read.error();
     };
-    co_await context_.reactor->run_in_pool(std::move(work), {"library read", path_});
+    co_await run_library(std::move(work), "read");
     if (error) co_return *error;
     if (first_byte_ns_ == 0) first_byte_ns_ = context_.reactor->now_ns();
-    context_.counters->time_to_first_byte.add(first_byte_ns_ - start);
+    context_.counters->epoch.time_to_first_byte.add(first_byte_ns_ - start);
     totals_.bytes += bytes;
-    totals_.last_complete_ns = context_.reactor->now_ns();
     ++totals_.reads;
     context_.counters->bytes += bytes;
     ++context_.counters->reads;

@@ -8,16 +8,6 @@ using engine::Task;
 
 namespace {
 
-Task<Expected<std::unique_ptr<formats::SampleReader>>> open_reader(const LoaderContext& context, FileReading& file) {
-    const formats::ReadRequest request = file.format_request();
-    const formats::Format* format = context.format;
-    if (!format->open_may_block() || !request.has_content) co_return format->open(request);
-    std::optional<Expected<std::unique_ptr<formats::SampleReader>>> answer;
-    std::function<void()> work = [format, &request, &answer] { answer.emplace(format->open(request)); };
-    co_await context.reactor->run_in_pool(std::move(work), {"library open", file.path()});
-    co_return std::move(*answer);
-}
-
 // Reads what the reader wants, one extent after another.
 Task<Status> read_in_order(const LoaderContext& context, FileReading& file, formats::SampleReader& reader) {
     for (;;) {
@@ -26,7 +16,8 @@ Task<Status> read_in_order(const LoaderContext& context, FileReading& file, form
         if (!*extent) break;
         auto piece = co_await file.read((*extent)->offset, (*extent)->bytes);
         if (piece.error) co_return *piece.error;
-        auto status = file.consume((*extent)->offset, piece.data, [&] { return reader.consume(**extent, piece.data); });
+        auto status = file.consume((*extent)->offset, piece.data, piece.resume_ns,
+                                   [&] { return reader.consume(**extent, piece.data); });
         if (!status) co_return status;
     }
     co_return Status{};
@@ -37,15 +28,18 @@ void count_sample(const LoaderContext& context, FileReading& file, SampleRef sam
     ++batch.sample_count;
     batch.id_checksum += sample_id_fingerprint(sample);
     ++context.counters->samples;
-    context.counters->sample_read_latency.add(context.reactor->now_ns() - file.open_submit_ns());
+    // A sample ends with its last check; where a library read it, now.
+    const std::uint64_t end_ns = file.consumed_ns() != 0 ? file.consumed_ns() : context.reactor->now_ns();
+    context.counters->epoch.sample_read_latency.add(end_ns - file.open_submit_ns());
 }
 
 // Lanes of one sample: each takes the next extent, reads it, and consumes it when its turn has come.
 struct Lanes {
     FileReading& file;
     formats::SampleReader& reader;
-    engine::Semaphore& depth;
-    std::uint64_t transfer_size;
+    ReadPermits& depth;
+    const LoaderContext& context;
+    std::uint64_t step;
     engine::Signal turn_changed;
     std::uint64_t given = 0, turn = 0;
     std::optional<Error> error;
@@ -58,29 +52,40 @@ Task<void> run_lane(Lanes& lanes) {
     };
     for (;;) {
         while (must_wait()) co_await lanes.turn_changed.wait();
-        if (!lanes.depth.try_acquire()) co_await lanes.depth.acquire();
+        if (!lanes.depth.permits.try_acquire()) {
+            // Other reads of this accelerator are at the storage, as many as it may have there.
+            const std::uint64_t start = lanes.context.reactor->now_ns();
+            co_await lanes.depth.permits.acquire();
+            lanes.context.wait->count(lanes.step, start, lanes.depth.freed_ns);
+        }
         if (must_wait()) { // another lane asked meanwhile
-            lanes.depth.release();
+            lanes.depth.permits.release();
             continue;
         }
         if (lanes.error) {
-            lanes.depth.release();
+            lanes.depth.permits.release();
             break;
         }
-        auto extent = lanes.reader.next(lanes.transfer_size);
+        auto extent = lanes.reader.next(lanes.context.reader->transfer_size);
         if (!extent || !*extent) {
-            lanes.depth.release();
+            lanes.depth.permits.release();
             if (!extent && !lanes.error) lanes.error = extent.error();
             break;
         }
         const std::uint64_t my_turn = lanes.given++;
         auto piece = co_await lanes.file.read((*extent)->offset, (*extent)->bytes);
-        lanes.depth.release();
-        while (lanes.turn != my_turn && !lanes.error) co_await lanes.turn_changed.wait();
+        if (piece.complete_ns != 0) lanes.depth.freed_ns = piece.complete_ns;
+        lanes.depth.permits.release();
+        bool at_once = true;
+        while (lanes.turn != my_turn && !lanes.error) {
+            co_await lanes.turn_changed.wait();
+            at_once = false;
+        }
+        const std::uint64_t start_ns = at_once ? piece.resume_ns : lanes.context.reactor->now_ns();
         if (!lanes.error) {
             if (piece.error)
                 lanes.error = *piece.error;
-            else if (auto status = lanes.file.consume((*extent)->offset, piece.data,
+            else if (auto status = lanes.file.consume((*extent)->offset, piece.data, start_ns,
                                                       [&] { return lanes.reader.consume(**extent, piece.data); });
                      !status)
                 lanes.error = status.error();
@@ -92,8 +97,8 @@ Task<void> run_lane(Lanes& lanes) {
 }
 
 Task<Status> run_lanes(const LoaderContext& context, FileReading& file, formats::SampleReader& reader,
-                       engine::Semaphore& depth, std::uint32_t lane_count) {
-    Lanes lanes{file, reader, depth, context.reader->transfer_size, engine::Signal(*context.reactor), 0, 0, {}};
+                       ReadPermits& depth, std::uint64_t step, std::uint32_t lane_count) {
+    Lanes lanes{file, reader, depth, context, step, engine::Signal(*context.reactor), 0, 0, {}};
     engine::TaskGroup group(*context.reactor);
     for (std::uint32_t i = 0; i < lane_count; ++i) group.spawn(run_lane(lanes));
     co_await group.join();
@@ -101,26 +106,26 @@ Task<Status> run_lanes(const LoaderContext& context, FileReading& file, formats:
     co_return Status{};
 }
 
-Task<Status> read_open_file(const LoaderContext& context, FileReading& file, SampleRef sample, engine::Semaphore* depth,
-                            std::uint32_t lanes) {
-    if (context.format->is_blocking(context.plan->shape(sample.file_index)) &&
-        context.backend->capabilities().has_content)
+Task<Status> read_open_file(const LoaderContext& context, FileReading& file, SampleRef sample, std::uint64_t step,
+                            ReadPermits* depth, std::uint32_t lanes) {
+    if (context.backend->capabilities().has_content &&
+        context.format->is_blocking(context.plan->shape(sample.file_index)))
         co_return co_await file.read_through_library(sample.sample_index);
-    auto reader = co_await open_reader(context, file);
+    auto reader = co_await file.open_reader<formats::SampleReader>(&formats::Format::open);
     if (!reader) co_return reader.error();
     if (auto status = (*reader)->begin(sample.sample_index); !status) co_return status;
     if (depth == nullptr) co_return co_await read_in_order(context, file, **reader);
     const std::uint64_t pieces = file.file_bytes() / context.reader->transfer_size + 1;
-    co_return co_await run_lanes(context, file, **reader, *depth,
+    co_return co_await run_lanes(context, file, **reader, *depth, step,
                                  static_cast<std::uint32_t>(std::min<std::uint64_t>(lanes, pieces)));
 }
 
-Task<Status> read_sample(const LoaderContext& context, SampleRef sample, engine::Semaphore* depth, std::uint32_t lanes,
-                         Batch& batch) {
-    FileReading file(context, sample.file_index);
+Task<Status> read_sample(const LoaderContext& context, SampleRef sample, std::uint64_t step, ReadPermits* depth,
+                         std::uint32_t lanes, Batch& batch) {
+    FileReading file(context, sample.file_index, step);
     auto opened = co_await file.open();
     if (!opened) co_return opened;
-    auto status = co_await read_open_file(context, file, sample, depth, lanes);
+    auto status = co_await read_open_file(context, file, sample, step, depth, lanes);
     if (status) count_sample(context, file, sample, batch);
     co_await file.close();
     co_return status;
@@ -128,13 +133,13 @@ Task<Status> read_sample(const LoaderContext& context, SampleRef sample, engine:
 
 } // namespace
 
-Task<Status> read_sample_in_order(const LoaderContext& context, SampleRef sample, Batch& batch) {
-    return read_sample(context, sample, nullptr, 1, batch);
+Task<Status> read_sample_in_order(const LoaderContext& context, SampleRef sample, std::uint64_t step, Batch& batch) {
+    return read_sample(context, sample, step, nullptr, 1, batch);
 }
 
-Task<Status> read_sample_in_parallel(const LoaderContext& context, SampleRef sample, engine::Semaphore& depth,
-                                     std::uint32_t lanes, Batch& batch) {
-    return read_sample(context, sample, &depth, lanes, batch);
+Task<Status> read_sample_in_parallel(const LoaderContext& context, SampleRef sample, std::uint64_t step,
+                                     ReadPermits& depth, std::uint32_t lanes, Batch& batch) {
+    return read_sample(context, sample, step, &depth, lanes, batch);
 }
 
 } // namespace feedbench::loader
