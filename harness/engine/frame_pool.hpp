@@ -18,7 +18,7 @@ class FramePool {
         const std::size_t size_class = class_of(bytes);
         if (!kKeeps || size_class >= kClassCount) return ::operator new(bytes);
         Block*& first = free_[size_class];
-        if (first == nullptr) return ::operator new((size_class + 1) * kGrainBytes);
+        if (first == nullptr) return carve((size_class + 1) * kGrainBytes);
         Block* taken = first;
         first = taken->next;
         return taken;
@@ -42,6 +42,9 @@ class FramePool {
     struct Block {
         Block* next;
     };
+    // New memory, cut from slabs that grow with what they are asked for: a few frames cost little, and 100,000 readers
+    // lie in huge pages (their frames are touched in turn, and every page of 4 KiB was a miss of its own).
+    static void* carve(std::size_t bytes);
     static std::size_t class_of(std::size_t bytes) { return (bytes - 1) / kGrainBytes; }
     static inline constinit thread_local std::array<Block*, kClassCount> free_{};
 };
