@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "reporters/console_scaling.hpp"
 #include "reporters/console_text.hpp"
 #include "reporters/reporter.hpp"
 
@@ -176,6 +177,7 @@ std::string render_console(const RunResult& r, const RenderOptions& options) {
     std::string out = header(r, options.colour) + headline(r, options) + state(r, options.colour) + "\n" +
                       figures(r, options.colour) + checkpoints(r);
     if (const std::string table = epochs(r, options.colour); !table.empty()) out += "\n" + table;
+    out += scaling(r, options);
     const Finding* first = deciding(r); // said above
     if (r.findings.size() > (first != nullptr ? 1u : 0u)) out += "\n";
     for (const Finding& finding : r.findings)

@@ -59,6 +59,7 @@ class MaxRun {
     void show_before(const Trial& trial);
     void note(const Trial& trial, RunResult result);
     const ScalingPoint* point(std::uint32_t count) const;
+    void find_ceiling(StopFacts& facts) const;
     RunResult conclude(const std::string& status);
 
     const MaxRequest& request_;
@@ -96,6 +97,8 @@ Expected<RunResult> MaxRun::make(const Trial& trial) {
     how.accelerator_count = trial.accelerator_count;
     how.seconds = plan_.probe_s * trial.length_factor;
     how.settle_s = plan_.settle_s;
+    // A repeat is what an answer rests on: whose limit it was must be told.
+    if (trial.length_factor > 1) how.ceiling_s = request_.base.ceiling_s;
     if (trial.kind == TrialKind::scout) {
         how.think_s = plan_.think_s / kScoutHaste;
         how.settle_s = std::min(plan_.settle_s, 2.0); // shorter steps: the queue is sooner used up
@@ -178,6 +181,21 @@ const ScalingPoint* MaxRun::point(std::uint32_t count) const {
     return probes[probes.size() / 2];
 }
 
+// Of the run that missed the bar, or of the one beside it: the client does not change between them.
+void MaxRun::find_ceiling(StopFacts& facts) const {
+    facts.ceiling_reason = "no run measured it";
+    for (const std::uint32_t count : {search_.missed(), search_.found()}) {
+        const auto run = results_.find(count);
+        if (run == results_.end()) continue;
+        if (!run->second.ceiling_reason.empty()) facts.ceiling_reason = run->second.ceiling_reason;
+        double sum = 0;
+        for (const HostCeiling& host : run->second.ceilings) sum += host.MB_per_second;
+        if (sum <= 0) continue;
+        facts.ceiling_MB_per_second = sum;
+        return;
+    }
+}
+
 RunResult MaxRun::conclude(const std::string& status) {
     const std::uint32_t found = search_.found(), missed = search_.missed();
     RunResult result;
@@ -201,6 +219,8 @@ RunResult MaxRun::conclude(const std::string& status) {
     facts.missed_passed_probe = missed > 0 && search_.overruled(missed);
     facts.virtual_time = request_.base.reactor->clock().is_virtual();
     if (status != "complete") facts.broken = status;
+    facts.null_storage = result.backend == "null";
+    find_ceiling(facts);
     result.scaling_stop = stop_words(facts);
 
     Metric answer{"max_accelerator_count", "accelerators", static_cast<double>(found), "", "largest_that_passed"};

@@ -27,6 +27,7 @@ std::string missed_words(const StopFacts& facts) {
 std::string whose(const StopFacts& facts) {
     const ScalingPoint& missed = *facts.missed;
     if (facts.virtual_time) return "storage: " + missed_words(facts) + "; in virtual time the client costs nothing";
+    if (facts.null_storage) return "client: " + missed_words(facts) + "; null: itself costs nothing";
     const std::optional<double> ceiling = facts.ceiling_MB_per_second;
     const double share = ceiling && *ceiling > 0 ? missed.MB_per_second / *ceiling : 0;
     const std::string of_ceiling =

@@ -18,10 +18,11 @@ struct StopFacts {
     std::uint32_t found = 0;
     const ScalingPoint* missed = nullptr;        // of the smallest N above found that missed; nullptr: none
     bool missed_passed_probe = false;            // it missed only in the run of full length
-    std::optional<double> ceiling_MB_per_second; // of all hosts together, at the N that missed
+    std::optional<double> ceiling_MB_per_second; // of all hosts together
     std::string ceiling_reason;                  // why there is none
     bool virtual_time = false;
-    std::string broken; // "interrupted", "failed": the search did not end by itself
+    bool null_storage = false; // it costs nothing: the client is all there is
+    std::string broken;        // "interrupted", "failed": the search did not end by itself
 };
 
 // One paragraph that begins with whose limit it was: "storage: ", "client: ", "limit: ", "dataset: ", "not known: ".

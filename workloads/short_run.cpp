@@ -24,7 +24,7 @@ Expected<RunResult> run_short(const RunRequest& base, const ShortRun& how) {
     if (how.accelerator_count > 0) request.accelerator_count = how.accelerator_count;
     request.steps_path.clear();
     request.observer = nullptr;
-    request.ceiling_s = 0;
+    request.ceiling_s = how.ceiling_s;
     request.limit.time_ns = std::max<std::uint64_t>(to_ns(how.seconds), 1);
     request.limit.settle_ns = to_ns(how.settle_s);
     request.limit.least_step_count = how.least_step_count;

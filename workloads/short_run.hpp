@@ -22,6 +22,7 @@ struct ShortRun {
     // with the reason, but MB/s of HostFacts::bytes_delivered). < 0: three times (settle_s + seconds).
     double grace_s = -1;
     std::optional<double> think_s{}; // constant think time in place of the workload's
+    double ceiling_s = 0;            // the client's ceiling is measured before it for so long; 0: it is not
 };
 
 // One epoch, repeated without a seam as long as the time lasts: no evaluation, checkpoints, step limit, steps.h5 or

@@ -23,8 +23,11 @@ std::function<int(Session&)> add_show(CLI::App& command);
 std::function<int(Session&)> add_datasize(CLI::App& command);
 std::function<int(Session&)> add_datagen(CLI::App& command);
 std::function<int(Session&)> add_adopt(CLI::App& command);
+std::function<int(Session&)> add_probe(CLI::App& command);
+std::function<int(Session&)> add_compare(CLI::App& command);
 std::function<int(Session&)> add_run(CLI::App& command);
 std::function<int(Session&)> add_simulate(CLI::App& command);
+std::function<int(Session&)> add_max(CLI::App& command);
 
 // The part of --dry-run that all commands print: every key with its value and origin.
 void print_effective(const Workload& workload);

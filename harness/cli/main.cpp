@@ -18,7 +18,11 @@ constexpr std::array kCommands{
     Command{"datagen", add_datagen,
             "Generate the dataset of a workload (mpirun spreads it over ranks; can be interrupted and resumed)"},
     Command{"adopt", add_adopt, "Take over a dataset that another tool wrote: look at it and write its manifest"},
+    Command{"probe", add_probe, "What the client can do at most, its hosts' limits, and what lies below a data folder"},
     Command{"run", add_run, "Run the workload and measure AU and MB/s"},
+    Command{"compare", add_compare,
+            "Results side by side: feedbench's, MLPerf Storage result trees, DLIO output folders"},
+    Command{"max", add_max, "How many accelerators can this storage feed: the largest number that reaches the AU bar"},
     Command{"simulate", add_simulate,
             "Run the workload in virtual time on storage that is a formula, or was fitted to a result"},
 };

@@ -54,12 +54,13 @@ struct Search {
     }
 };
 
-// 100 ms to think about 8 samples of 100 kB: an accelerator takes 8 MB/s.
+// 100 ms to think about 2 samples of 400 kB: an accelerator takes 8 MB/s, in 20 reads and 20 opens a second.
 VirtualRun training(const std::string& storage, const std::string& loader = "pytorch") {
     VirtualRun run(storage, loader);
-    run.workload.dataset.num_files_train = 24'000;
-    run.workload.dataset.record_length_bytes = 100'000;
-    run.workload.reader.batch_size = 8;
+    run.workload.dataset.num_files_train = 8'000;
+    run.workload.dataset.record_length_bytes = 400'000;
+    run.workload.reader.batch_size = 2;
+    run.workload.reader.transfer_size = 1 << 20;
     run.workload.reader.read_threads = 2;
     run.workload.train.epochs = 1;
     return run;
@@ -88,13 +89,12 @@ TEST_CASE("max finds exactly the N that full runs of every N give") {
     struct Case {
         const char* storage;
         const char* loader;
-        std::uint32_t about; // capacity / (8 MB/s x 0.9), or operations / (80 a second x 0.9), by hand
+        std::uint32_t about; // capacity / (8 MB/s x 0.9), or operations / (40 a second x 0.9), by hand
     };
-    for (const Case& one :
-         {Case{"model:bandwidth=100MB", "pytorch", 13}, Case{"model:bandwidth=333MB", "pytorch", 46},
-          Case{"model:bandwidth=100MB,latency=2ms", "native", 13},
-          Case{"model:bandwidth=210MB,open_latency=1ms", "tensorflow", 29}, Case{"model:iops=1700", "pytorch", 23},
-          Case{"model:iops=3000,latency=1ms", "native", 41}}) {
+    for (const Case& one : {Case{"model:bandwidth=100MB", "pytorch", 13}, Case{"model:bandwidth=333MB", "pytorch", 46},
+                            Case{"model:bandwidth=100MB,latency=2ms", "native", 13},
+                            Case{"model:bandwidth=210MB,open_latency=1ms", "tensorflow", 29},
+                            Case{"model:iops=425", "pytorch", 11}, Case{"model:iops=750,latency=1ms", "native", 20}}) {
         INFO(one.storage << " " << one.loader);
         const VirtualRun run = training(one.storage, one.loader);
         Search search(run);
@@ -120,21 +120,21 @@ TEST_CASE("max finds exactly the N that full runs of every N give") {
 }
 
 TEST_CASE("latency alone is no limit of the sum: max goes on to the limit") {
-    // 8 samples at 10 ms each, two workers: 40 ms a batch, and nothing is shared.
+    // 2 samples at 10 ms each, two workers: 10 ms a batch, and nothing is shared.
     Search search(training("model:latency=10ms"));
-    search.request.limit = 300;
+    search.request.limit = 120;
     RunResult result = search.must_find();
-    CHECK(value_of(result.metrics, "max_accelerator_count") == 300);
-    CHECK_THAT(result.scaling_stop, Catch::StartsWith("limit: 300 accelerators"));
+    CHECK(value_of(result.metrics, "max_accelerator_count") == 120);
+    CHECK_THAT(result.scaling_stop, Catch::StartsWith("limit: 120 accelerators"));
     CHECK_THAT(result.scaling_stop, Catch::Contains("--limit"));
 }
 
 TEST_CASE("the dataset ends the search where an epoch would have no second step") {
     VirtualRun run = training("null:");
-    run.workload.dataset.num_files_train = 1000;
+    run.workload.dataset.num_files_train = 250;
     Search search(std::move(run));
     RunResult result = search.must_find();
-    CHECK(value_of(result.metrics, "max_accelerator_count") == 62); // 1000 / (8 x 2)
+    CHECK(value_of(result.metrics, "max_accelerator_count") == 62); // 250 / (2 x 2)
     CHECK_THAT(result.scaling_stop, Catch::StartsWith("dataset: 62 accelerators"));
 }
 
@@ -164,9 +164,9 @@ TEST_CASE("the bar is --au, else the workload's, else 90 % with a note") {
         CHECK(noted == (asked == 0 && !of_workload));
         return value_of(result.metrics, "max_accelerator_count");
     };
-    CHECK(bar(0, {}) == 13);    // 100 / 8 / 0.9 = 13.9
-    CHECK(bar(0, 0.7) == 17);   // 17.9
-    CHECK(bar(0.5, 0.7) == 25); // 25
+    CHECK(bar(0, {}) == 13);     // 100 / 8 / 0.9 = 13.9
+    CHECK(bar(0, 0.7) == 17);    // 17.9
+    CHECK(bar(0.55, 0.7) == 22); // 22.7
 }
 
 TEST_CASE("without a run of full length the result says so") {
@@ -217,6 +217,6 @@ TEST_CASE("what cannot be searched is refused in a sentence") {
     CHECK_THAT(refused([](Search& s) { s.run.workload.workflow.train = false; }), Catch::Contains("does not train"));
     CHECK_THAT(refused([](Search& s) { s.run.think(0); }), Catch::Contains("think time"));
     CHECK_THAT(refused([](Search& s) { s.run.workload.train.total_training_steps = 1; }), Catch::Contains("1 step"));
-    CHECK_THAT(refused([](Search& s) { s.run.workload.dataset.num_files_train = 12; }), Catch::Contains("2 steps"));
-    CHECK_THAT(refused([](Search& s) { s.run.workload.dataset.num_files_train = 4; }), Catch::Contains("too few"));
+    CHECK_THAT(refused([](Search& s) { s.run.workload.dataset.num_files_train = 3; }), Catch::Contains("2 steps"));
+    CHECK_THAT(refused([](Search& s) { s.run.workload.dataset.num_files_train = 1; }), Catch::Contains("too few"));
 }
