@@ -18,7 +18,10 @@ struct PosixJobs::OpJob final : engine::Job {
         IoOp& done = *op;
         jobs->give_back(*this); // first: the completion may submit the next operation
         PosixBackend::account(done);
+        const std::uint64_t started = start_ns, ended = end_ns; // the completion may reuse this job
         done.sink->completed(done);
+        done.submit_ns = started; // before, it waited for a thread; after, for the loop
+        done.complete_ns = ended;
     }
 };
 

@@ -17,10 +17,14 @@ namespace feedbench::workloads {
 // Cuts a rank's counters into slices of one second, counted from the run's start.
 class SliceRecorder {
   public:
-    SliceRecorder(const loader::LoaderCounters& counters, std::uint64_t start_ns)
-        : counters_(counters), start_ns_(start_ns) {}
+    // cpu_ns: what this process has used so far; nullptr: not known (virtual time).
+    using CpuTime = std::uint64_t (*)();
+    SliceRecorder(const loader::LoaderCounters& counters, std::uint64_t start_ns, CpuTime cpu_ns)
+        : counters_(counters), start_ns_(start_ns), cpu_time_(cpu_ns), cpu_ns_(cpu_ns ? cpu_ns() : 0) {}
     // Closes every slice that has ended by now; the counters' growth since the last call goes to the slices in between.
     void advance(std::uint64_t now_ns);
+    // The run has ended: what has begun is closed as it is. A slice is then shorter than a second; none follows.
+    void finish(std::uint64_t now_ns);
     // Begins anew at this time, with counters that begin anew; what was cut so far is forgotten.
     void restart(std::uint64_t start_ns);
     // Closed slices since the last call, with their position in the run.
@@ -29,7 +33,10 @@ class SliceRecorder {
 
   private:
     const loader::LoaderCounters& counters_;
+    Slice growth();                       // of the counters since the last call
     std::uint64_t start_ns_, closed_ = 0; // slices closed so far
+    CpuTime cpu_time_;
+    std::uint64_t cpu_ns_;
     std::uint64_t bytes_ = 0, samples_ = 0, reads_ = 0, steps_ = 0;
     std::vector<Slice> slices_;
     Slice last_;

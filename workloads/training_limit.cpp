@@ -33,7 +33,7 @@ std::uint64_t TrainingRun::begin_measuring() {
     fresh.in_flight = counters_.in_flight;
     fresh.stalled_accelerators = counters_.stalled_accelerators;
     counters_ = std::move(fresh);
-    settled_cpu_ = probes::cpu_mark({});
+    settled_cpu_ = epoch_cpu_ = probes::cpu_mark({});
     start_ns_ = request_.reactor->now_ns();
     measurements_.run_start_ns = start_ns_;
     slices_.restart(start_ns_);

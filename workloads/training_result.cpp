@@ -1,5 +1,6 @@
 #include "workloads/training_result.hpp"
 
+#include <cstring>
 #include <ctime>
 
 #include "harness/accelerator/steps_h5.hpp"
@@ -8,50 +9,13 @@
 #include "harness/metrics/explain.hpp"
 #include "harness/types/units.hpp"
 #include "harness/verdict/rule.hpp"
+#include "workloads/host_message.hpp"
+#include "workloads/message.hpp"
 #include "workloads/steps_gather.hpp"
 
 namespace feedbench::workloads {
 
 namespace {
-
-// Strings of one rank in one message: length, bytes, length, bytes.
-std::string pack(const std::vector<std::string>& parts) {
-    std::string bytes;
-    for (const std::string& part : parts) bytes += std::to_string(part.size()) + ":" + part;
-    return bytes;
-}
-std::vector<std::string> unpack(const std::string& bytes) {
-    std::vector<std::string> parts;
-    for (std::size_t position = 0; position < bytes.size();) {
-        const std::size_t colon = bytes.find(':', position);
-        const std::size_t length = std::stoull(bytes.substr(position, colon - position));
-        parts.push_back(bytes.substr(colon + 1, length));
-        position = colon + 1 + length;
-    }
-    return parts;
-}
-
-std::string pack_host(const HostFacts& f) {
-    return pack({f.name, std::to_string(f.rank_count), std::to_string(f.accelerator_count), std::to_string(f.cpu_count),
-                 std::to_string(f.memory_bytes), f.cpu_model, f.kernel, std::to_string(f.process_cpu_s),
-                 std::to_string(f.host_cpu_s), std::to_string(f.bytes_delivered), std::to_string(f.peak_rss_bytes)});
-}
-HostFacts unpack_host(const std::string& bytes) {
-    const auto p = unpack(bytes);
-    HostFacts f;
-    f.name = p[0];
-    f.rank_count = static_cast<std::uint32_t>(std::stoul(p[1]));
-    f.accelerator_count = static_cast<std::uint32_t>(std::stoul(p[2]));
-    f.cpu_count = static_cast<std::uint32_t>(std::stoul(p[3]));
-    f.memory_bytes = std::stoull(p[4]);
-    f.cpu_model = p[5];
-    f.kernel = p[6];
-    f.process_cpu_s = std::stod(p[7]);
-    f.host_cpu_s = std::stod(p[8]);
-    f.bytes_delivered = std::stoull(p[9]);
-    f.peak_rss_bytes = std::stoull(p[10]);
-    return f;
-}
 
 void merge_rank(RunOutcome& outcome, const std::vector<std::string>& parts, bool first_of_host) {
     const HostFacts facts = unpack_host(parts[0]);
@@ -61,10 +25,10 @@ void merge_rank(RunOutcome& outcome, const std::vector<std::string>& parts, bool
     else
         for (HostFacts& host : hosts)
             if (host.name == facts.name) probes::merge_host(host, facts);
-    outcome.measurements.sample_read_latency.merge(metrics::Histogram::parse(parts[1]));
-    outcome.measurements.time_to_first_byte.merge(metrics::Histogram::parse(parts[2]));
-    outcome.measurements.batch_wait.merge(metrics::Histogram::parse(parts[3]));
-    for (std::size_t i = 4; i + 2 < parts.size(); i += 3)
+    std::vector<Slice> slices(parts[1].size() / sizeof(Slice));
+    if (!slices.empty()) std::memcpy(slices.data(), parts[1].data(), parts[1].size());
+    merge_slices(outcome.measurements.slices, slices);
+    for (std::size_t i = 2; i + 2 < parts.size(); i += 3)
         outcome.findings.push_back({parts[i], parts[i + 1], parts[i + 2]});
 }
 
@@ -107,12 +71,14 @@ void gather_run(const RunRequest& request, const TrainingPlan& plan, TrainingRun
         probes::host_facts({}, outcome.cpu_start, hosts[static_cast<std::size_t>(communicator.host_index())].name);
     facts.accelerator_count = plan.placement.count;
     facts.bytes_delivered = run.counters().bytes;
-    std::vector<std::string> mine{pack_host(facts), run.counters().sample_read_latency.serialise(),
-                                  run.counters().time_to_first_byte.serialise(), run.counters().batch_wait.serialise()};
+    const std::vector<Slice> slices = run.last_slices();
+    static_assert(std::is_trivially_copyable_v<Slice>); // both ends are the same binary
+    std::vector<std::string> mine{
+        pack_host(facts), std::string(reinterpret_cast<const char*>(slices.data()), slices.size() * sizeof(Slice))};
     for (const Finding& finding : run.findings())
         mine.insert(mine.end(), {finding.rule, finding.verdict, finding.evidence});
     outcome.error = cluster::first_error_of_all(communicator, outcome.error);
-    const std::vector<std::string> all = communicator.gather(pack(mine));
+    const std::vector<std::string> all = communicator.gather(pack_strings(mine));
     const Status steps = gather_steps(request, run.log(), run.clock_offset_ns());
     if (communicator.rank() != 0) return;
 
@@ -120,7 +86,7 @@ void gather_run(const RunRequest& request, const TrainingPlan& plan, TrainingRun
     outcome.samples_lost = run.samples_lost();
     for (const cluster::HostLayout& host : hosts)
         for (std::size_t i = 0; i < host.ranks.size(); ++i)
-            merge_rank(outcome, unpack(all[static_cast<std::size_t>(host.ranks[i])]), i == 0);
+            merge_rank(outcome, unpack_strings(all[static_cast<std::size_t>(host.ranks[i])]), i == 0);
     if (!steps)
         outcome.findings.push_back({"steps_h5", "warning", "steps.h5 was not written: " + steps.error().describe()});
 }
@@ -168,6 +134,7 @@ RunResult make_result(const RunRequest& request, const TrainingPlan& plan, stora
     m.batch_size_eval = workload.reader.batch_size_eval;
     m.record_length_bytes = workload.dataset.record_length_bytes;
     metrics::aggregate(m, result);
+    add_ceiling(result, std::move(outcome.ceiling));
 
     result.metrics.push_back(planned_bytes(plan, workload, result));
 

@@ -22,9 +22,9 @@ TrainingRun::TrainingRun(const RunRequest& request, const TrainingPlan& plan, st
     : request_(request), workload_(*request.workload), plan_(plan), backend_(backend), checkpoints_(checkpoints),
       pool_(pool), buffers_(*request.reactor, pool.layout().buffer_count), content_(content),
       barrier_(*request.reactor, *request.communicator, plan.placement.count, accelerator::kFirstStop),
-      log_(!request.steps_path.empty()), start_ns_(request.reactor->now_ns()), slices_(counters_, start_ns_),
-      cache_(request, plan, backend, counters_),
-      next_checkpoint_epoch_(workload_.checkpoint.checkpoint_after_epoch) {
+      log_(!request.steps_path.empty()), start_ns_(request.reactor->now_ns()),
+      slices_(counters_, start_ns_, request.reactor->clock().is_virtual() ? nullptr : engine::process_cpu_ns),
+      cache_(request, plan, backend, counters_), next_checkpoint_epoch_(workload_.checkpoint.checkpoint_after_epoch) {
     shared_.reactor = request.reactor;
     shared_.barrier = &barrier_;
     shared_.log = &log_;
@@ -69,6 +69,7 @@ Task<void> TrainingRun::run() {
         if (evaluate && !stopped()) co_await run_epoch(*valid, epoch);
     }
     current_ = nullptr;
+    ended_ns_ = request_.reactor->now_ns();
     // The last meeting, from which on nobody's stop can ask for another one: a rank that heard of one a moment before
     // it left would else wait for the others in vain, or meet them in the job's next run.
     const std::uint64_t end = co_await barrier_.arrive_for_all(accelerator::kEnded);
@@ -98,6 +99,8 @@ Task<void> TrainingRun::run_epoch(Phase& phase, std::uint32_t epoch_index) {
     epoch_steps_done_ = 0;
     epoch_steps_total_ = plan.step_count();
 
+    counters_.epoch = {};
+    epoch_cpu_ = probes::cpu_mark({});
     tally.start_ns = request_.reactor->now_ns();
     for (auto& one : phase.accelerators) one->loader().start(plan, one->global_index());
     if (loaders_stopped_) stop_loaders(); // the wish came between two epochs, when there was no loader to hear it
@@ -169,6 +172,11 @@ Task<void> TrainingRun::run_block(Phase& phase, accelerator::Block block) {
     group.clear();
 }
 
+std::vector<Slice> TrainingRun::last_slices() {
+    slices_.finish(ended_ns_);
+    return slices_.take();
+}
+
 void TrainingRun::fail(Error error) {
     if (!shared_.first_error) shared_.first_error = std::move(error);
     shared_.stopping = true;
@@ -202,8 +210,8 @@ bool TrainingRun::rescue() {
     rescued_at_completion_ = reactor.completion_count();
     if (barrier_.check_stop() == 0)
         fail({.kind = ErrorKind::stalled,
-              .message = "no event can ever come; outstanding:" +
-                         cluster::describe_outstanding(reactor, reactor.now_ns()),
+              .message =
+                  "no event can ever come; outstanding:" + cluster::describe_outstanding(reactor, reactor.now_ns()),
               .operation = {},
               .path = {},
               .host = {}});

@@ -35,6 +35,8 @@ class TrainingRun {
     const std::optional<Error>& first_error() const { return shared_.first_error; }
     const loader::LoaderCounters& counters() const { return counters_; }
     accelerator::StepLog& log() { return log_; }
+    // What has not been gathered yet: seconds after the last epoch, and the one that the run's end cut short.
+    std::vector<Slice> last_slices();
     // Rank 0: what all ranks measured, on rank 0's clock.
     metrics::TrainingMeasurements& measurements() { return measurements_; }
     std::int64_t clock_offset_ns() const { return clock_offset_ns_; } // to add to this rank's times
@@ -78,6 +80,7 @@ class TrainingRun {
     void gather_evidence(const Phase& phase, std::uint32_t epoch_index);
     // training_gather.cpp
     void synchronise_clocks();
+    std::string take_counts();
     void tell_observer();
     void gather_epoch(const Phase& phase, std::uint32_t epoch_index, const EpochTally& tally);
 
@@ -102,8 +105,9 @@ class TrainingRun {
     cluster::StepBarrier barrier_;
     accelerator::StepLog log_;
     accelerator::Shared shared_;
-    std::uint64_t start_ns_; // of what is measured
+    std::uint64_t start_ns_, ended_ns_ = 0; // of what is measured
     SliceRecorder slices_;
+    probes::CpuMark epoch_cpu_; // when the epoch under way began
     CacheWatch cache_;
     metrics::TrainingMeasurements measurements_;
     std::vector<Finding> findings_;

@@ -52,10 +52,18 @@ Task<void> Accelerator::run(Block block) {
         // is cut short has its rank arrive with the reason, so that a smaller word says that nobody was.
         if (stop <= kTimeIsUp) {
             ++steps_finished_;
-            if (block.measured) shared_.log->add(local_index_, record);
+            if (block.measured) count(record);
         }
         if (stop != kGoOn) break;
     }
+}
+
+void Accelerator::count(const StepRecord& record) {
+    shared_.log->add(local_index_, record);
+    metrics::EpochCounts& counts = shared_.counters->epoch;
+    counts.batch_wait.add(record.ready_ns - record.request_ns);
+    const std::uint64_t deadline_ns = record.ready_ns + record.think_drawn_ns;
+    counts.think_error.add(std::max(record.think_end_ns, deadline_ns) - deadline_ns);
 }
 
 Task<bool> Accelerator::fetch(StepRecord& record) {
@@ -79,15 +87,13 @@ Task<bool> Accelerator::fetch(StepRecord& record) {
         co_return false;
     }
     const std::uint64_t wait_ns = record.ready_ns - record.request_ns;
-    // After the storage's last answer the rest of the wait is the client's own: checks, queueing in the loop.
-    const std::uint64_t answered_ns = std::clamp(batch.complete_ns, record.request_ns, record.ready_ns);
-    record.storage_wait_ns = answered_ns - record.request_ns;
+    // While nothing that the batch needed was in flight, the wait was the client's own: queues, checks, a busy loop.
+    record.storage_wait_ns = std::min(batch.storage_wait_ns, wait_ns);
     record.client_wait_ns = wait_ns - record.storage_wait_ns;
     record.sample_count = batch.sample_count;
     record.bytes_delivered = batch.bytes_delivered;
     consumed_.sample_count += batch.sample_count;
     consumed_.id_checksum += batch.id_checksum;
-    shared_.counters->batch_wait.add(wait_ns);
     co_return true;
 }
 

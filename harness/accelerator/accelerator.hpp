@@ -73,6 +73,7 @@ class Accelerator {
     Consumed take_consumed() { return std::exchange(consumed_, {}); }
 
   private:
+    void count(const StepRecord& record);         // a step that was measured
     engine::Task<bool> fetch(StepRecord& record); // false: no batch, the run stops
     engine::Task<void> think(StepRecord& record, std::uint64_t think_ns);
     std::uint64_t word_after(const StepRecord& record, const Block& block) const; // for the step's meeting

@@ -62,7 +62,7 @@ struct IoOp {
     int buffer_index = -1;    // registered buffer that `data` lies in, -1 = none
     std::int64_t result = 0;  // >= 0: bytes or 0; < 0: -errno
     std::string message;      // detail of an error, else empty
-    std::uint64_t submit_ns = 0, complete_ns = 0, resume_ns = 0;
+    std::uint64_t submit_ns = 0, complete_ns = 0, resume_ns = 0; // the storage's: submit to complete (0: at once)
 
     CompletionSink* sink = nullptr; // set by the engine before submit
     void* waiter = nullptr;         // engine's own

@@ -151,6 +151,12 @@ bool Reactor::submit_now(IoTarget& target, IoOp& op) {
 
 void Reactor::completed(IoOp& op) {
     op.complete_ns = now_ns();
+    // What was submitted since the loop last looked for completions has stood in the client's queue until it looked
+    // again; what was submitted before may have been answered all that time. Both are the client's, not the storage's.
+    if (op.submit_ns >= last_reap_end_ns_)
+        op.submit_ns = std::clamp(last_reap_end_ns_ + busy_before_reap_ns_, op.submit_ns, op.complete_ns);
+    else
+        op.complete_ns = std::max(op.submit_ns, op.complete_ns - busy_before_reap_ns_);
     ++completion_count_;
     unlink(op);
     assert(op.waiter);
@@ -234,6 +240,8 @@ Status Reactor::sleep_until_event() {
     if (clock_.is_virtual()) {
         if (deadline == kNever) return internal_error("deadlock: under the virtual clock no event is due");
         clock_.wait_until(deadline);
+        last_reap_end_ns_ = now_ns();
+        busy_before_reap_ns_ = 0;
         return {};
     }
     const std::uint64_t now = now_ns();
@@ -254,6 +262,7 @@ Status Reactor::sleep_until_event() {
     const std::uint64_t woken = now_ns();
     if (woken > deadline) learn_wake_error(woken - deadline);
     last_reap_end_ns_ = woken; // asleep is not busy: what completed meanwhile lay no longer than the wake-up took
+    busy_before_reap_ns_ = 0;
     return {};
 }
 

@@ -154,7 +154,7 @@ Task<FileReading::Piece> FileReading::read(std::uint64_t offset, std::uint64_t b
 formats::ReadRequest FileReading::format_request() {
     formats::ReadRequest request;
     request.has_content = context_.backend->capabilities().has_content;
-    request.path = request.has_content ? display_path() : path_; // without content no byte can be wrong
+    if (request.has_content) request.path = display_path(); // for messages: without content no byte can be wrong
     request.file_bytes = file_->size_bytes;
     request.shape = shape_;
     const Verify verify = context_.reader->verify;

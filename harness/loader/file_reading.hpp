@@ -4,6 +4,7 @@
 // offset. Source: DESIGN sections 5 and 6.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "harness/engine/sync.hpp"
@@ -14,13 +15,9 @@ namespace feedbench::loader {
 // What reading cost and delivered; added up into a Batch by the caller.
 struct ReadTotals {
     std::uint64_t bytes = 0, reads = 0;
-    std::uint64_t last_complete_ns = 0; // the storage's last answer
-    std::uint64_t client_ns = 0;        // answered but not yet resumed, and time in checks
     void add_to(Batch& batch) const {
         batch.bytes_delivered += bytes;
         batch.read_count += reads;
-        batch.complete_ns = std::max(batch.complete_ns, last_complete_ns);
-        batch.client_wait_ns += client_ns;
     }
 };
 
@@ -54,10 +51,12 @@ class LandingBuffer {
 // One open file. close() must be awaited when open() succeeded.
 class FileReading {
   public:
-    FileReading(const LoaderContext& context, std::uint64_t file_index);
+    // order: of what is read, as WaitAccount compares it: the step, or the record.
+    FileReading(const LoaderContext& context, std::uint64_t file_index, std::uint64_t order);
     FileReading(const FileReading&) = delete;
     FileReading& operator=(const FileReading&) = delete;
 
+    void set_order(std::uint64_t order) { order_ = order; }
     engine::Task<Status> open();
     engine::Task<void> close();
 
@@ -66,53 +65,85 @@ class FileReading {
     struct Piece {
         LandingBuffer buffer;
         std::span<const std::byte> data;
-        std::uint64_t submit_ns = 0;
+        std::uint64_t submit_ns = 0, complete_ns = 0, resume_ns = 0; // complete 0: answered at once
         std::optional<Error> error;
     };
     engine::Task<Piece> read(std::uint64_t offset, std::uint64_t bytes);
 
     // For Format::open and open_stream.
-    formats::ReadRequest format_request() const;
-    // Hands data, read at `offset`, to a format's consume(), and charges the time to the client.
+    formats::ReadRequest format_request();
+    // Hands data, read at `offset`, to a format's consume(), and counts the time since start_ns (the piece's resume_ns
+    // where nothing was done in between: it spares a look at the clock) as decoding or verifying.
     template <class Consume>
-    auto consume(std::uint64_t offset, std::span<const std::byte> data, Consume&& body) {
+    auto consume(std::uint64_t offset, std::span<const std::byte> data, std::uint64_t start_ns, Consume&& body) {
         consumed_ = data;
         consumed_offset_ = offset;
-        const std::uint64_t start = context_.reactor->now_ns();
         auto result = body();
-        const std::uint64_t spent = context_.reactor->now_ns() - start;
-        totals_.client_ns += spent;
+        consumed_ns_ = context_.reactor->now_ns();
+        count_check(consumed_ns_ - start_ns);
         return result;
     }
+    std::uint64_t consumed_ns() const { return consumed_ns_; } // when the last consume() ended
     std::uint64_t file_bytes() const { return file_->size_bytes; }
     const std::string& path() const { return path_; }
     std::string display_path() const { return context_.backend->display_path(path_); }
     std::uint64_t open_submit_ns() const { return open_submit_ns_; }
     std::uint64_t first_byte_ns() const { return first_byte_ns_; } // completion of the first read; 0 = none yet
     ReadTotals take_totals() { return std::exchange(totals_, {}); }
+    // Opens the format's reader: on a pool thread where that may block.
+    template <class Reader>
+    using Open = Expected<std::unique_ptr<Reader>> (formats::Format::*)(const formats::ReadRequest&) const;
+    template <class Reader>
+    engine::Task<Expected<std::unique_ptr<Reader>>> open_reader(Open<Reader> how);
     // A whole sample through the format's library, on a pool thread.
     engine::Task<Status> read_through_library(std::uint32_t sample_index);
 
   private:
+    // Runs `work`, which reads through the format's library, on a pool thread.
+    engine::Task<void> run_library(std::function<void()> work, std::string_view operation);
+    void count(const engine::IoOp& op);
+    void count_check(std::uint64_t spent_ns);
     // Content is another than was generated: at which byte of the file, where the format did not decode it elsewhere.
     Error content_differs(std::uint64_t payload_offset, const std::byte* where) const;
 
     const LoaderContext& context_;
     std::span<const std::byte> consumed_; // by the format, just now
     std::uint64_t consumed_offset_ = 0;
-    std::uint64_t file_index_;
+    std::uint64_t file_index_, order_;
     std::string path_;
     std::unique_ptr<engine::File> file_;
     FileShape shape_;
-    std::uint64_t open_submit_ns_ = 0, first_byte_ns_ = 0;
+    std::uint64_t open_submit_ns_ = 0, first_byte_ns_ = 0, consumed_ns_ = 0;
+    std::uint64_t compared_ns_ = 0; // in on_payload, since it was last counted
     ReadTotals totals_;
 };
 
+template <class Reader>
+engine::Task<Expected<std::unique_ptr<Reader>>> FileReading::open_reader(Open<Reader> how) {
+    const formats::ReadRequest request = format_request();
+    const formats::Format* format = context_.format;
+    if (!format->open_may_block() || !request.has_content) co_return (format->*how)(request);
+    std::optional<Expected<std::unique_ptr<Reader>>> answer;
+    // A named function object: GCC 12 frees a capturing lambda in a co_await expression twice.
+    std::function<void()> work = [format, how, &request, &answer] { answer.emplace((format->*how)(request)); };
+    co_await run_library(std::move(work), "open");
+    co_return std::move(*answer);
+}
+
+// Permits to have a read in flight, and when the storage had answered the read that last gave one back: who waited for
+// it waited for the storage until then, and for the client from then on.
+struct ReadPermits {
+    ReadPermits(engine::Reactor& reactor, std::uint32_t count) : permits(reactor, count) {}
+    engine::Semaphore permits;
+    std::uint64_t freed_ns = 0;
+};
+
 // The whole of one sample by a SampleReader, one read after another (pytorch's worker).
-engine::Task<Status> read_sample_in_order(const LoaderContext& context, SampleRef sample, Batch& batch);
+engine::Task<Status> read_sample_in_order(const LoaderContext& context, SampleRef sample, std::uint64_t step,
+                                          Batch& batch);
 // The same with up to `lanes` reads in flight; each holds a permit of `depth`.
-engine::Task<Status> read_sample_in_parallel(const LoaderContext& context, SampleRef sample, engine::Semaphore& depth,
-                                             std::uint32_t lanes, Batch& batch);
+engine::Task<Status> read_sample_in_parallel(const LoaderContext& context, SampleRef sample, std::uint64_t step,
+                                             ReadPermits& depth, std::uint32_t lanes, Batch& batch);
 
 // Length of the buffers that a pool needs for these settings: a transfer, widened by a block at each end.
 std::uint64_t landing_buffer_bytes(const ReaderSection& reader);

@@ -13,7 +13,8 @@
 #include "harness/dataset/plan.hpp"
 #include "harness/engine/buffer_pool.hpp"
 #include "harness/engine/sync.hpp"
-#include "harness/metrics/histogram.hpp"
+#include "harness/loader/wait_account.hpp"
+#include "harness/metrics/epoch_counts.hpp"
 #include "harness/types/epoch_plan.hpp"
 #include "storage/backend.hpp"
 
@@ -23,17 +24,15 @@ struct Batch {
     std::uint32_t sample_count = 0;
     std::uint64_t bytes_delivered = 0;
     std::uint64_t read_count = 0;
-    std::uint64_t id_checksum = 0; // wrapping sum of sample_id_fingerprint
-    std::uint64_t complete_ns = 0; // its last read completed at the storage
-    std::uint64_t ready_ns = 0;    // it was put into the queue
-    std::uint64_t client_wait_ns =
-        0; // of the reads and checks on its critical path: completed but not yet resumed, decode
+    std::uint64_t id_checksum = 0;     // wrapping sum of sample_id_fingerprint
+    std::uint64_t ready_ns = 0;        // it was put into the queue
+    std::uint64_t storage_wait_ns = 0; // of the time that next() waited: WaitAccount
     std::optional<Error> error;
 };
 
 // Latencies and totals of one rank; shared by its loaders.
 struct LoaderCounters {
-    metrics::Histogram sample_read_latency, time_to_first_byte, batch_wait;
+    metrics::EpochCounts epoch;                                 // begins anew with each epoch
     std::uint64_t bytes = 0, samples = 0, reads = 0, steps = 0; // running totals, for the one-second slices
     std::uint32_t in_flight = 0;
     std::uint32_t stalled_accelerators = 0;
@@ -51,8 +50,10 @@ struct LoaderContext {
     LoaderCounters* counters = nullptr;
     const ReaderSection* reader = nullptr;
     std::uint64_t seed = 0;
-    std::uint32_t accelerator_index = 0; // global; set by each loader in its own copy, as is:
-    const bool* stopping = nullptr;      // set by each loader in its own copy: true = no further read is begun
+    // Set by each loader in its own copy.
+    std::uint32_t accelerator_index = 0; // global
+    const bool* stopping = nullptr;      // true = no further read is begun
+    WaitAccount* wait = nullptr;         // of its accelerator
 };
 
 class Loader {

@@ -35,14 +35,16 @@ class NativeLoader final : public SignalledLoader {
     Task<Batch> next() override {
         ++asked_;
         changed_.notify();
-        while (!(filling_.size() > 0 && filling_.front().finished == plan_->batch_size()) && !error_)
-            co_await changed_.wait();
+        const bool must_wait = !is_filled() && !error_;
+        if (must_wait) wait_.begin(context_.reactor->now_ns(), taken_ + 1);
+        while (!is_filled() && !error_) co_await changed_.wait();
         Batch batch;
         if (error_)
             batch.error = error_;
         else {
             batch = std::move(filling_.front().batch);
             filling_.pop_front();
+            if (must_wait) batch.storage_wait_ns = wait_.end(batch.ready_ns);
             ++taken_;
         }
         co_return batch;
@@ -54,6 +56,7 @@ class NativeLoader final : public SignalledLoader {
         std::uint32_t finished = 0;
     };
 
+    bool is_filled() const { return filling_.size() > 0 && filling_.front().finished == plan_->batch_size(); }
     // Samples that may be read now: those of the batches asked for and of the prefetch_size batches behind them.
     std::uint64_t limit() const {
         return std::min(total_, (asked_ + context_.reader->prefetch_size) * plan_->batch_size());
@@ -68,7 +71,7 @@ class NativeLoader final : public SignalledLoader {
             Batch part;
             auto status = co_await read_sample_in_parallel(
                 context_, plan_->sample(accelerator_, step, static_cast<std::uint32_t>(index % plan_->batch_size())),
-                depth_, context_.reader->queue_depth, part);
+                step, depth_, context_.reader->queue_depth, part);
             if (!status) {
                 if (!error_) error_ = status.error();
                 stopping_ = true;
@@ -89,11 +92,9 @@ class NativeLoader final : public SignalledLoader {
         into.bytes_delivered += part.bytes_delivered;
         into.read_count += part.read_count;
         into.id_checksum += part.id_checksum;
-        into.complete_ns = std::max(into.complete_ns, part.complete_ns);
-        into.client_wait_ns += part.client_wait_ns;
     }
 
-    engine::Semaphore depth_;
+    ReadPermits depth_;
     const EpochPlan* plan_ = nullptr;
     std::uint32_t accelerator_ = 0;
     std::uint64_t total_ = 0, next_ = 0, asked_ = 0, taken_ = 0;

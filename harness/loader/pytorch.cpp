@@ -21,6 +21,7 @@ class PytorchLoader final : public Loader {
         : context_(context), group_(*context.reactor), batch_ready_(*context.reactor),
           workers_(context.reader->read_threads) {
         context_.stopping = &stopping_;
+        context_.wait = &wait_;
         for (std::uint32_t w = 0; w < workers_; ++w)
             window_moved_.push_back(std::make_unique<engine::Signal>(*context.reactor));
     }
@@ -42,13 +43,18 @@ class PytorchLoader final : public Loader {
         assert(stopped_ || taken_ < step_count_);
         if (stopped_ && workers_ == 0) co_return refused();
         if (workers_ == 0) {
+            wait_.begin(context_.reactor->now_ns(), taken_ + 1);
             Batch read = co_await read_batch(taken_++);
+            read.storage_wait_ns = wait_.end(read.ready_ns);
             co_return keep_error(std::move(read));
         }
         std::optional<Batch>* slot = &slots_[taken_ % window_];
+        const bool must_wait = !*slot;
+        if (must_wait) wait_.begin(context_.reactor->now_ns(), taken_ + 1);
         while (!*slot && !stopped_) co_await batch_ready_.wait();
         if (!*slot) co_return refused();
         Batch batch = keep_error(std::move(**slot));
+        if (must_wait) batch.storage_wait_ns = wait_.end(batch.ready_ns);
         slot->reset();
         ++taken_;
         // The batch that has just come into the window belongs to one worker.
@@ -98,7 +104,8 @@ class PytorchLoader final : public Loader {
     Task<Batch> read_batch(std::uint64_t step) {
         Batch batch;
         for (std::uint32_t position = 0; position < plan_->batch_size() && !stopping_; ++position) {
-            auto status = co_await read_sample_in_order(context_, plan_->sample(accelerator_, step, position), batch);
+            auto status =
+                co_await read_sample_in_order(context_, plan_->sample(accelerator_, step, position), step, batch);
             if (!status) {
                 batch.error = status.error();
                 break;
@@ -110,6 +117,7 @@ class PytorchLoader final : public Loader {
     }
 
     LoaderContext context_;
+    WaitAccount wait_;
     engine::TaskGroup group_;
     engine::Signal batch_ready_;
     std::vector<std::unique_ptr<engine::Signal>> window_moved_; // one a worker

@@ -31,6 +31,7 @@ class SignalledLoader : public Loader {
     explicit SignalledLoader(const LoaderContext& context)
         : context_(context), group_(*context.reactor), changed_(*context.reactor) {
         context_.stopping = &stopping_;
+        context_.wait = &wait_;
     }
     // A new epoch: nothing has gone wrong yet.
     void restart() {
@@ -39,6 +40,7 @@ class SignalledLoader : public Loader {
     }
 
     LoaderContext context_;
+    WaitAccount wait_;
     engine::TaskGroup group_;
     engine::Signal changed_;
     bool stopping_ = false;

@@ -42,6 +42,10 @@ class TensorflowLoader final : public SignalledLoader {
     Task<Batch> next() override {
         ++asked_;
         changed_.notify();
+        const bool must_wait = !batch_is_complete() && !error_;
+        // Whatever stands before the end of its batch and of the shuffle buffer is waited for, of whichever batch it
+        // is.
+        if (must_wait) wait_.begin(context_.reactor->now_ns(), needed_for(taken_));
         while (!batch_is_complete() && !error_) co_await changed_.wait();
         Batch batch;
         if (batch_is_complete()) {
@@ -50,6 +54,7 @@ class TensorflowLoader final : public SignalledLoader {
             ++taken_;
             batch.sample_count = plan_->batch_size();
             if (batch.ready_ns == 0) batch.ready_ns = context_.reactor->now_ns();
+            if (must_wait) batch.storage_wait_ns = wait_.end(batch.ready_ns);
         } else
             batch.error = error_;
         co_return batch;
@@ -69,9 +74,11 @@ class TensorflowLoader final : public SignalledLoader {
         for (const std::uint64_t index : next_missing_) prefix = std::min(prefix, index);
         return prefix;
     }
-    bool batch_is_complete() const {
-        return complete_prefix() >= std::min(total_, (taken_ + 1) * plan_->batch_size() + shuffle_fill_);
+    // Records that must be there before this step's batch can be handed over.
+    std::uint64_t needed_for(std::uint64_t step) const {
+        return std::min(total_, (step + 1) * plan_->batch_size() + shuffle_fill_);
     }
+    bool batch_is_complete() const { return complete_prefix() >= needed_for(taken_); }
     // Records that may be read now: those of the batches asked for, of the prefetched ones, and the shuffle buffer.
     std::uint64_t limit() const {
         const std::uint64_t batches = asked_ + context_.reader->prefetch_size;
@@ -107,7 +114,7 @@ class TensorflowLoader final : public SignalledLoader {
     }
 
     Task<Status> read_one_file(std::uint32_t reader, std::uint64_t position) {
-        FileReading file(context_, plan_->file(accelerator_, position));
+        FileReading file(context_, plan_->file(accelerator_, position), next_missing_[reader]);
         auto opened = co_await file.open();
         if (!opened) co_return opened;
         auto status = co_await stream(reader, position, file);
@@ -116,7 +123,7 @@ class TensorflowLoader final : public SignalledLoader {
     }
 
     Task<Status> stream(std::uint32_t reader, std::uint64_t position, FileReading& file) {
-        auto stream = co_await open_stream(file);
+        auto stream = co_await file.open_reader<formats::StreamReader>(&formats::Format::open_stream);
         if (!stream) co_return stream.error();
         const std::uint64_t file_index = plan_->file(accelerator_, position);
         const std::uint64_t bytes = file.file_bytes();
@@ -130,15 +137,15 @@ class TensorflowLoader final : public SignalledLoader {
             const std::uint64_t length = std::min(context_.reader->transfer_size, bytes - offset);
             auto piece = co_await file.read(offset, length);
             if (piece.error) co_return *piece.error;
-            auto complete = file.consume(offset, piece.data, [&] { return (*stream)->consume(piece.data); });
+            auto complete =
+                file.consume(offset, piece.data, piece.resume_ns, [&] { return (*stream)->consume(piece.data); });
             if (!complete) co_return complete.error();
             offset += length;
-            const ReadTotals totals = file.take_totals();
-            totals.add_to(account(step_of(next_missing_[reader])));
+            file.take_totals().add_to(account(step_of(next_missing_[reader])));
             if (record_start_ns == 0) record_start_ns = piece.submit_ns;
-            const std::uint64_t now = context_.reactor->now_ns();
+            const std::uint64_t now = file.consumed_ns();
             for (; records < *complete; ++records) {
-                context_.counters->sample_read_latency.add(now - record_start_ns);
+                context_.counters->epoch.sample_read_latency.add(now - record_start_ns);
                 record_start_ns = piece.submit_ns;
                 const std::uint64_t index = index_of(position, records);
                 if (index >= total_) continue; // the rest of a file that this epoch needs only a part of
@@ -151,30 +158,18 @@ class TensorflowLoader final : public SignalledLoader {
             next_missing_[reader] = records < samples_per_file_ ? index_of(position, records) : total_;
             if (records == samples_per_file_ && position + plan_->cycle_length() < file_count_)
                 next_missing_[reader] = index_of(position + plan_->cycle_length(), 0);
-            mark_ready(now, totals.last_complete_ns);
+            file.set_order(next_missing_[reader]);
+            mark_ready(now);
         }
         co_return Status{};
     }
 
-    Task<Expected<std::unique_ptr<formats::StreamReader>>> open_stream(FileReading& file) {
-        const formats::ReadRequest request = file.format_request();
-        const formats::Format* format = context_.format;
-        if (!format->open_may_block() || !request.has_content) co_return format->open_stream(request);
-        std::optional<Expected<std::unique_ptr<formats::StreamReader>>> answer;
-        std::function<void()> work = [format, &request, &answer] { answer.emplace(format->open_stream(request)); };
-        co_await context_.reactor->run_in_pool(std::move(work), {"library open", file.path()});
-        co_return std::move(*answer);
-    }
-
-    // Stamps the batches that have just become complete, and wakes whoever waits for them. The read that completed them
-    // may belong to a later batch (the shuffle buffer had to be filled): until then they waited for the storage.
-    void mark_ready(std::uint64_t now, std::uint64_t complete_ns) {
+    // Stamps the batches that have just become complete, and wakes whoever waits for them.
+    void mark_ready(std::uint64_t now) {
         const std::uint64_t prefix = complete_prefix();
         for (std::uint64_t i = 0; i < accounts_.size(); ++i) {
-            if (prefix < std::min(total_, (taken_ + i + 1) * plan_->batch_size() + shuffle_fill_)) break;
-            if (accounts_[i].ready_ns != 0) continue;
-            accounts_[i].ready_ns = now;
-            accounts_[i].complete_ns = std::max(accounts_[i].complete_ns, complete_ns);
+            if (prefix < needed_for(taken_ + i)) break;
+            if (accounts_[i].ready_ns == 0) accounts_[i].ready_ns = now;
         }
         if (batch_is_complete()) changed_.notify();
     }

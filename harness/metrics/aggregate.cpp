@@ -79,17 +79,64 @@ void add_slices(const TrainingMeasurements& m, Window window, std::vector<double
     }
 }
 
-std::vector<HostEpochResult> host_results(const TrainingMeasurements& m, const EpochMeasurement& epoch) {
+template <class T>
+bool is_of(const T& part, const EpochMeasurement& epoch) {
+    return part.epoch_index == epoch.epoch_index && part.evaluation == epoch.evaluation;
+}
+
+std::size_t host_of(const TrainingMeasurements& m, std::uint32_t accelerator) {
+    return accelerator < m.host_of_accelerator.size() ? m.host_of_accelerator[accelerator] : 0;
+}
+
+// Each host's part; adds what they counted to `sum`.
+std::vector<HostEpochResult> host_results(const TrainingMeasurements& m, const EpochMeasurement& epoch,
+                                          const std::vector<BlockTotals>& blocks, std::uint64_t wall_ns,
+                                          EpochCounts& sum) {
     std::vector<HostEpochResult> hosts(m.hosts.size());
-    for (std::size_t i = 0; i < hosts.size(); ++i) hosts[i].host = m.hosts[i].name;
+    std::vector<std::vector<BlockTotals>> of_host(hosts.size());
+    std::vector<std::uint64_t> accelerators(hosts.size());
+    for (std::uint32_t a = 0; a < m.accelerator_count; ++a)
+        if (const std::size_t h = host_of(m, a); h < hosts.size()) ++accelerators[h];
+    for (const BlockTotals& block : blocks) {
+        const std::size_t h = host_of(m, block.accelerator_index);
+        if (h >= hosts.size()) continue;
+        of_host[h].push_back(block);
+        hosts[h].bytes_delivered += block.bytes;
+    }
+    for (std::size_t h = 0; h < hosts.size(); ++h) {
+        hosts[h].host = m.hosts[h].name;
+        hosts[h].attribution = attribute(of_host[h], accelerators[h], wall_ns);
+    }
+    for (const HostCounts& one : m.counts) {
+        if (!is_of(one, epoch)) continue;
+        const EpochCounts counts = EpochCounts::parse(one.counts);
+        sum.merge(counts);
+        if (one.host_index >= hosts.size()) continue;
+        HostEpochResult& host = hosts[one.host_index];
+        host.loader_time = counts.loader_time();
+        host.histograms = counts.histograms();
+        host.process_cpu_s = counts.process_cpu_s;
+        host.host_cpu_s = counts.host_cpu_s;
+    }
     for (const HostCache& one : m.cache_evidence)
-        if (one.epoch_index == epoch.epoch_index && one.evaluation == epoch.evaluation && one.host_index < hosts.size())
-            hosts[one.host_index].cache = one.evidence;
+        if (is_of(one, epoch) && one.host_index < hosts.size()) hosts[one.host_index].cache = one.evidence;
     return hosts;
 }
 
+// Example: host 1 got 98 of 100 bytes from its device, host 2 3 of 100: 0.03; a host that cannot say is left out.
+FormulaValue source_over_delivered(const std::vector<HostEpochResult>& hosts) {
+    FormulaValue least = FormulaValue::none(kNoSource);
+    for (const HostEpochResult& host : hosts) {
+        if (!host.cache.source_bytes) continue;
+        const FormulaValue one =
+            ratio(*host.cache.source_bytes, static_cast<double>(host.cache.bytes_delivered), kNoBytes);
+        if (!least || (one && *one.number < *least.number)) least = one;
+    }
+    return least;
+}
+
 EpochResult epoch_result(const TrainingMeasurements& m, const EpochMeasurement& epoch,
-                         const std::vector<BlockTotals>& all, WindowAggregate& whole) {
+                         const std::vector<BlockTotals>& all, WindowAggregate& whole, EpochCounts& counts) {
     BlockGroups groups;
     for (const BlockTotals& b : all) groups[b.block()].push_back(b);
     EpochResult result;
@@ -125,13 +172,26 @@ EpochResult epoch_result(const TrainingMeasurements& m, const EpochMeasurement& 
     result.dropped_sample_count = epoch.dropped_sample_count;
     result.bytes_delivered = static_cast<std::uint64_t>(whole.bytes_delivered);
     result.samples_proved = epoch.samples_proved;
-    result.metrics = epoch_rows(whole);
     result.attribution = attribute(all, m.accelerator_count, end - start);
-    result.hosts = host_results(m, epoch);
+    result.hosts = host_results(m, epoch, all, end - start, counts);
+    result.loader_time = counts.loader_time();
+    result.histograms = counts.histograms();
+    whole.source_over_delivered = source_over_delivered(result.hosts);
+    result.metrics = epoch_rows(whole);
     return result;
 }
 
 } // namespace
+
+EpochResult epoch_result(const TrainingMeasurements& m, const EpochMeasurement& epoch) {
+    std::vector<BlockTotals> blocks;
+    for (const BlockTotals& b : m.blocks)
+        if (b.step_count > 0 && b.epoch_index == epoch.epoch_index && b.evaluation() == epoch.evaluation)
+            blocks.push_back(b);
+    WindowAggregate whole;
+    EpochCounts counts;
+    return epoch_result(m, epoch, blocks, whole, counts);
+}
 
 void aggregate(const TrainingMeasurements& m, RunResult& result) {
     RunAggregate run;
@@ -140,12 +200,15 @@ void aggregate(const TrainingMeasurements& m, RunResult& result) {
         if (b.step_count > 0) of_epoch[{b.epoch_index, b.evaluation()}].push_back(b);
     result.epochs.clear();
     result.attribution = {};
+    EpochCounts trained;
     for (const EpochMeasurement& epoch : m.epochs) {
         WindowAggregate whole;
         const std::vector<BlockTotals>& blocks = of_epoch[{epoch.epoch_index, epoch.evaluation}];
-        EpochResult part = epoch_result(m, epoch, blocks, whole);
+        EpochCounts counts;
+        EpochResult part = epoch_result(m, epoch, blocks, whole, counts);
         if (!epoch.evaluation) {
             add(result.attribution, part.attribution);
+            trained.merge(counts);
             for (const BlockTotals& b : blocks) run.oversleep_s += seconds(b.oversleep_ns);
         }
         (epoch.evaluation ? run.evaluation : run.train).push_back(std::move(whole));
@@ -156,16 +219,18 @@ void aggregate(const TrainingMeasurements& m, RunResult& result) {
         run.host_cpu_s += host.host_cpu_s;
         run.cpu_bytes += static_cast<double>(host.bytes_delivered);
     }
-    run.sample_read_latency = m.sample_read_latency.data("sample_read_latency");
-    run.time_to_first_byte = m.time_to_first_byte.data("time_to_first_byte");
-    run.batch_wait = m.batch_wait.data("batch_wait");
+    run.sample_read_latency = trained.sample_read_latency.data("sample_read_latency");
+    run.time_to_first_byte = trained.time_to_first_byte.data("time_to_first_byte");
+    run.batch_wait = trained.batch_wait.data("batch_wait");
+    run.think_error = trained.think_error.data("think_error");
     run.checkpoints = m.checkpoints;
 
     result.hosts = m.hosts;
     result.slices = m.slices;
     result.checkpoints = m.checkpoints;
     result.metrics = run_rows(run);
-    result.histograms = {run.sample_read_latency, run.time_to_first_byte, run.batch_wait};
+    result.loader_time = trained.loader_time();
+    result.histograms = {run.sample_read_latency, run.time_to_first_byte, run.batch_wait, run.think_error};
     result.explanation = explain(result);
 }
 

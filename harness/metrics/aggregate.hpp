@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "harness/metrics/block_accumulator.hpp"
-#include "harness/metrics/histogram.hpp"
+#include "harness/metrics/epoch_counts.hpp"
 #include "harness/types/run_result.hpp"
 
 namespace feedbench::metrics {
@@ -32,6 +32,15 @@ struct HostCache {
     CacheEvidence evidence;
 };
 
+// What one host counted in one epoch: its ranks added up. Kept as EpochCounts::serialise() made it: a hundredth of the
+// memory.
+struct HostCounts {
+    std::uint32_t epoch_index = 0;
+    bool evaluation = false;
+    std::uint32_t host_index = 0;
+    std::string counts;
+};
+
 // Everything that the ranks measured, gathered. Order of `blocks` does not matter; times of other hosts were moved to
 // rank 0's clock with BlockTotals::shift.
 struct TrainingMeasurements {
@@ -43,11 +52,12 @@ struct TrainingMeasurements {
     std::vector<EpochMeasurement> epochs; // in the order in which they ran
     std::vector<BlockTotals> blocks;      // one an (accelerator, epoch, block)
     std::vector<Slice> slices;
-    std::uint64_t slice_ns = 1'000'000'000; // length of a slice
+    std::uint64_t slice_ns = 1'000'000'000; // length of a slice; the last one ends with the run
     std::vector<CheckpointResult> checkpoints;
     std::vector<HostFacts> hosts;
-    std::vector<HostCache> cache_evidence; // one an epoch and host, in any order; may be missing
-    Histogram sample_read_latency, time_to_first_byte, batch_wait;
+    std::vector<std::uint32_t> host_of_accelerator; // by accelerator index; where it is too short: host 0
+    std::vector<HostCounts> counts;                 // one an epoch and host, in any order; may be missing
+    std::vector<HostCache> cache_evidence;          // likewise
 };
 
 // Fills result.epochs, checkpoints, metrics, attribution, histograms, slices and hosts from the measurements, and the
@@ -55,6 +65,9 @@ struct TrainingMeasurements {
 // before or after, but au_required, accelerator_count, think_time_mean_s, batch_size and data_loader before: the
 // explanation reads them.
 void aggregate(const TrainingMeasurements& measurements, RunResult& result);
+
+// One of the epochs as aggregate() gives it, without looking at the others: for those who watch a run.
+EpochResult epoch_result(const TrainingMeasurements& measurements, const EpochMeasurement& epoch);
 
 // The row with this key, or nullptr.
 const Metric* find_metric(const std::vector<Metric>& rows, std::string_view key);

@@ -49,7 +49,7 @@ inline void check_batches(const EpochPlan& plan, const std::vector<std::vector<l
             if (batch.error) FAIL(batch.error->describe());
             CHECK(batch.sample_count == plan.batch_size());
             CHECK(batch.id_checksum == planned_checksum(plan, a, step)); // in order
-            CHECK(batch.ready_ns >= batch.complete_ns);
+            CHECK(batch.ready_ns >= batch.storage_wait_ns);
         }
     }
 }

@@ -228,8 +228,10 @@ TEST_CASE("histograms and CPU cost become rows") {
     TrainingMeasurements m = measurements(1, 1);
     m.epochs = {epoch(0, 0, 2)};
     m.blocks = {block({}, 0, {{.think_s = 1, .bytes = 5}, {.think_s = 1, .bytes = 5}})};
-    for (std::uint64_t i = 1; i <= 1000; ++i) m.sample_read_latency.add(i * 1'000'000);
-    m.batch_wait.add(2'000'000);
+    EpochCounts counts;
+    for (std::uint64_t i = 1; i <= 1000; ++i) counts.sample_read_latency.add(i * 1'000'000);
+    counts.batch_wait.add(2'000'000);
+    m.counts = {{0, false, 0, counts.serialise()}};
     m.hosts.resize(2);
     m.hosts[0].process_cpu_s = 8;
     m.hosts[1].process_cpu_s = 4;
@@ -243,8 +245,39 @@ TEST_CASE("histograms and CPU cost become rows") {
     CHECK(reason(r.metrics, "time_to_first_byte_s_p50") == "not_counted");
     CHECK(value(r.metrics, "cpu_s_per_GB_process") == Approx(0.3));
     CHECK(value(r.metrics, "cpu_s_per_GB_host") == Approx(0.5));
-    REQUIRE(r.histograms.size() == 3);
+    REQUIRE(r.histograms.size() == 4);
     CHECK(r.histograms[0].count == 1000);
+}
+
+TEST_CASE("bytes from below over bytes delivered: of the host and epoch with the least") {
+    TrainingMeasurements m = measurements(1, 1);
+    m.epochs = {epoch(0, 0, 9), epoch(1, 9, 18)};
+    for (std::uint16_t e = 0; e < 2; ++e)
+        m.blocks.push_back(
+            block({0, e, 0}, 9.0 * e, std::vector<Step>(3, {.wait_s = 0.1, .think_s = 0.3, .bytes = 7})));
+    m.hosts.resize(3);
+    RunResult r;
+    aggregate(m, r);
+    CHECK(reason(r.metrics, "source_bytes_over_delivered") == "source_not_counted");
+
+    const auto add = [&](std::uint32_t epoch, std::uint32_t host, std::uint64_t delivered,
+                         std::optional<double> source) {
+        HostCache one{epoch, false, host, {}};
+        one.evidence.bytes_delivered = delivered;
+        one.evidence.source_bytes = source;
+        m.cache_evidence.push_back(one);
+    };
+    add(0, 0, 0, 50);
+    aggregate(m, r);
+    CHECK(reason(r.epochs[0].metrics, "source_bytes_over_delivered") == "no_bytes_delivered");
+    add(0, 1, 100, 98);
+    add(0, 2, 100, std::nullopt);
+    add(1, 1, 100, 3);
+    add(1, 2, 100, 98);
+    aggregate(m, r);
+    CHECK(value(r.epochs[0].metrics, "source_bytes_over_delivered") == 0.98);
+    CHECK(value(r.epochs[1].metrics, "source_bytes_over_delivered") == 0.03);
+    CHECK(value(r.metrics, "source_bytes_over_delivered") == 0.03);
 }
 
 TEST_CASE("the order in which ranks gathered does not change a bit of the result") {
@@ -286,7 +319,7 @@ TEST_CASE("every metric key is unique, names its unit and its formula") {
         else if (unit == "bytes")
             CHECK(has("bytes"));
         else
-            CHECK(has("_count"));
+            CHECK((has("_count") || has("_over_")));
     };
     for (const RunMetric& m : run_metrics()) check(m.key, m.unit, m.formula);
     keys.clear();

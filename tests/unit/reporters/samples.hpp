@@ -70,8 +70,30 @@ inline metrics::TrainingMeasurements measured(std::uint32_t accelerator_count, s
         host.nic_bytes_per_second = 12.5e9;
         if (h == 0) host.memory_bytes_per_second = 180e9;
         m.hosts.push_back(host);
+        for (std::uint32_t a = 0; a < host.accelerator_count; ++a) m.host_of_accelerator.push_back(h);
     }
     return m;
+}
+
+// What each host counted in one epoch in which all its accelerators took these steps.
+inline void add_counts(metrics::TrainingMeasurements& m, std::uint32_t epoch,
+                       const std::vector<metrics::test::Step>& steps) {
+    for (std::uint32_t h = 0; h < m.hosts.size(); ++h) {
+        metrics::EpochCounts counts;
+        for (const metrics::test::Step& s : steps) {
+            counts.batch_wait.add(metrics::test::ns(s.wait_s), m.hosts[h].accelerator_count);
+            counts.think_error.add(40'000 + 1000 * h, m.hosts[h].accelerator_count);
+        }
+        for (std::uint64_t i = 1; i <= 500; ++i) counts.sample_read_latency.add(i * 500'000);
+        counts.in_flight_ns = 7'500'000'000;
+        counts.client_queue_ns = 125'000'000;
+        counts.decode_ns = 500'000'000;
+        counts.verify_ns = 1'000'000'000;
+        counts.buffer_wait_ns = 250'000'000;
+        counts.process_cpu_s = 1.75;
+        counts.host_cpu_s = 2.5;
+        m.counts.push_back({epoch, false, h, counts.serialise()});
+    }
 }
 
 // `wait_s` of every step but the first of each epoch, which takes 2 s.
@@ -88,8 +110,8 @@ inline void add_epochs(metrics::TrainingMeasurements& m, std::uint32_t epoch_cou
             const auto block = metrics::test::block({a, static_cast<std::uint16_t>(e), 0}, start_s + 0.01 * a, steps);
             end_s = std::max(end_s, static_cast<double>(block.barrier_end_ns_last) / 1e9);
             m.blocks.push_back(block);
-            for (const Step& s : steps) m.batch_wait.add(ns(s.wait_s));
         }
+        add_counts(m, e, steps);
         metrics::EpochMeasurement epoch;
         epoch.epoch_index = e;
         epoch.start_ns = ns(start_s - 0.25);
@@ -98,7 +120,6 @@ inline void add_epochs(metrics::TrainingMeasurements& m, std::uint32_t epoch_cou
         m.epochs.push_back(epoch);
         start_s = end_s + 0.5;
     }
-    for (std::uint64_t i = 1; i <= 500; ++i) m.sample_read_latency.add(i * 500'000);
     for (std::uint64_t i = 0; i < 14; ++i) {
         Slice slice;
         slice.start_ns = i * 1'000'000'000;

@@ -11,7 +11,7 @@ using workloads::SliceRecorder;
 TEST_CASE("slices add up to the counters exactly, however late the heartbeat comes") {
     loader::LoaderCounters counters;
     const std::uint64_t start = 123456789;
-    SliceRecorder recorder(counters, start);
+    SliceRecorder recorder(counters, start, nullptr);
     Random random(5);
     std::vector<Slice> all;
     std::uint64_t now = start;
@@ -43,7 +43,7 @@ TEST_CASE("slices add up to the counters exactly, however late the heartbeat com
 
 TEST_CASE("a slice is not closed before its second is over, and a late beat spreads what it finds") {
     loader::LoaderCounters counters;
-    SliceRecorder recorder(counters, 0);
+    SliceRecorder recorder(counters, 0, nullptr);
     counters.bytes = 90;
     counters.stalled_accelerators = 2;
     recorder.advance(kNsPerS - 1);
@@ -62,7 +62,7 @@ TEST_CASE("a slice is not closed before its second is over, and a late beat spre
 
 TEST_CASE("slices of several ranks are merged by their second") {
     const auto at = [](std::uint64_t second, std::uint64_t bytes) {
-        return Slice{second * kNsPerS, bytes, 1, 2, 3, 1};
+        return Slice{second * kNsPerS, bytes, 1, 2, 3, 1, 4, 1000};
     };
     std::vector<Slice> job;
     workloads::merge_slices(job, {at(0, 10), at(1, 20)});
@@ -71,7 +71,38 @@ TEST_CASE("slices of several ranks are merged by their second") {
     CHECK(job[0].bytes == 10);
     CHECK(job[1].bytes == 25);
     CHECK(job[1].stalled_accelerators == 2);
+    CHECK(job[1].in_flight_reads == 8);
+    CHECK(job[1].process_cpu_ns == 2000);
     CHECK(job[2].bytes == 0);
     CHECK(job[2].start_ns == 2 * kNsPerS);
     CHECK(job[3].bytes == 7);
+}
+
+TEST_CASE("the second that the run's end cuts short is a slice, too, and the last") {
+    static std::uint64_t cpu_ns = 0;
+    cpu_ns = 500;
+    loader::LoaderCounters counters;
+    SliceRecorder recorder(counters, kNsPerS, [] { return cpu_ns; });
+    counters.bytes = 10;
+    counters.in_flight = 3;
+    cpu_ns = 700;
+    recorder.advance(2 * kNsPerS);
+    counters.bytes = 14;
+    counters.in_flight = 0;
+    cpu_ns = 1000;
+    recorder.finish(2 * kNsPerS + kNsPerS / 4);
+
+    const auto slices = recorder.take();
+    REQUIRE(slices.size() == 2);
+    CHECK(slices[0].bytes == 10);
+    CHECK(slices[0].in_flight_reads == 3);
+    CHECK(slices[0].process_cpu_ns == 200);
+    CHECK(slices[1].start_ns == kNsPerS);
+    CHECK(slices[1].bytes == 4);
+    CHECK(slices[1].in_flight_reads == 0);
+    CHECK(slices[1].process_cpu_ns == 300);
+
+    SliceRecorder even(counters, 0, nullptr);
+    even.finish(2 * kNsPerS); // ended with a second: no empty slice behind it
+    CHECK(even.take().size() == 2);
 }
