@@ -110,11 +110,27 @@ class Watch {
     Watch(const DatasetRequest& request, std::vector<std::unique_ptr<SplitWriter>>& splits, std::uint64_t total_bytes)
         : request_(request), splits_(splits), total_bytes_(total_bytes), start_ns_(request.reactor->now_ns()) {
         request.reactor->set_heartbeat(100 * kNsPerMs, [this] { beat(); });
+        request.reactor->set_rescue([this] { return rescue(); });
     }
-    ~Watch() { request_.reactor->set_heartbeat(0, nullptr); }
+    ~Watch() {
+        request_.reactor->set_heartbeat(0, nullptr);
+        request_.reactor->set_rescue(nullptr);
+    }
     bool interrupted() const { return interrupted_; }
 
   private:
+    void stop() {
+        for (auto& split : splits_) split->stop = true;
+        request_.backend->cancel_pending();
+    }
+    // Virtual time: what stalls is cancelled, and its error is the one that is told.
+    bool rescue() {
+        const std::uint64_t completions = request_.reactor->completion_count();
+        if (request_.reactor->in_flight() == 0 || completions == rescued_at_) return false;
+        rescued_at_ = completions;
+        stop();
+        return true;
+    }
     void beat() {
         bool failed = false;
         std::uint64_t bytes = 0;
@@ -124,10 +140,7 @@ class Watch {
         }
         if (request_.signal && *request_.signal != 0) interrupted_ = true;
         if (failed || interrupted_) request_.communicator->announce_stop(1);
-        if (request_.communicator->announced_stop() != 0) {
-            for (auto& split : splits_) split->stop = true;
-            request_.backend->cancel_pending();
-        }
+        if (request_.communicator->announced_stop() != 0) stop();
         const std::uint64_t now = request_.reactor->now_ns();
         if (!request_.observer || now - shown_ns_ < 500 * kNsPerMs) return;
         Progress progress;
@@ -150,6 +163,7 @@ class Watch {
     const DatasetRequest& request_;
     std::vector<std::unique_ptr<SplitWriter>>& splits_;
     std::uint64_t total_bytes_, start_ns_, shown_ns_ = 0, shown_bytes_ = 0;
+    std::uint64_t rescued_at_ = ~std::uint64_t{0};
     bool interrupted_ = false;
 };
 

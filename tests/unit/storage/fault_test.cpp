@@ -78,6 +78,77 @@ TEST_CASE("fault: the same seed gives the same errors, another one others") {
     CHECK(results_of(uri, 200, 5) != results_of(uri, 200, 6));
 }
 
+Task<void> one_read(Rig& rig, File& file, std::int64_t& result) {
+    BufferLease lease = rig.pool->try_lease();
+    result = co_await rig.move(IoKind::read, file, 0, 10, lease);
+}
+
+TEST_CASE("fault: a rate is a share of the operations, from a seed of its own or the run's") {
+    const auto failed_of = [](const std::string& uri, std::uint64_t seed) {
+        const auto results = results_of(uri, 2000, seed);
+        return std::count(results.begin(), results.end(), -EIO);
+    };
+    CHECK(failed_of("fault:rate=0.1;inner=null:", 1) > 140);
+    CHECK(failed_of("fault:rate=0.1;inner=null:", 1) < 260);
+    CHECK(failed_of("fault:rate=1,error=EIO;inner=null:", 1) == 2000);
+    CHECK(failed_of("fault:rate=0.1,error=ESTALE;inner=null:", 1) == 0);
+    const std::string own = "fault:rate=0.1,seed=7;inner=null:";
+    CHECK(results_of(own, 300, 1) == results_of(own, 300, 2)); // whatever the run's seed
+    CHECK(results_of(own, 300, 1) != results_of("fault:rate=0.1,seed=8;inner=null:", 300, 1));
+    // Another kind of fault beside it does not move it: where it is not short, it fails as before.
+    const auto alone = results_of(own, 300), beside = results_of("fault:rate=0.1,seed=7,short=20%;inner=null:", 300);
+    for (std::size_t i = 0; i < alone.size(); ++i) CHECK((alone[i] == -EIO) == (beside[i] == -EIO));
+    CHECK(alone != beside);
+}
+
+TEST_CASE("fault: several kinds of operation are meant at once; the namespace by its name only") {
+    Rig rig(request("fault:error=EIO@1+,on=open+commit;inner=null:"), 64, true);
+    std::vector<std::int64_t> results;
+    const auto body = [](Rig& r, std::vector<std::int64_t>& out) -> Task<void> {
+        std::unique_ptr<File> file;
+        const std::int64_t opened = co_await r.open("x", file, 1000);
+        out.push_back(opened);
+        const std::int64_t created = co_await r.open("x", file, 1000, IoKind::create);
+        out.push_back(created);
+        if (!file) co_return;
+        const std::int64_t committed = co_await r.finish(IoKind::commit, *file, 0);
+        out.push_back(committed);
+    };
+    rig.run(body(rig, results));
+    CHECK(results == std::vector<std::int64_t>{-EIO, 0, -EIO});
+    CHECK(rig.backend->make_directories("x"));
+
+    Rig names(request("fault:error=EROFS@2,on=namespace;inner=null:"), 64, true);
+    CHECK(names.backend->make_directories("a"));
+    const Status second = names.backend->make_directories("b");
+    REQUIRE_FALSE(second);
+    CHECK(second.error().errno_value == EROFS);
+    CHECK(second.error().operation == "mkdir");
+    CHECK(names.backend->make_directories("c"));
+    CHECK(results_of("fault:error=EIO@1+,on=namespace;inner=null:", 2) == std::vector<std::int64_t>{1000, 1000});
+}
+
+Task<void> two_stalls(Rig& rig, std::vector<std::int64_t>& results) {
+    std::unique_ptr<File> file;
+    CHECK_RESULT(rig.open("x", file, 1000), == 0);
+    if (!file) co_return;
+    std::int64_t first = 1, second = 1;
+    engine::TaskGroup group(*rig.reactor);
+    group.spawn(one_read(rig, *file, first));
+    rig.backend->cancel_pending();
+    co_await group.join();
+    group.clear();
+    co_await one_read(rig, *file, second); // a stop is not stalled again
+    results = {first, second};
+}
+
+TEST_CASE("fault: after a stop nothing stalls any more") {
+    Rig rig(request("fault:stall=1+;inner=null:"), 64, true);
+    std::vector<std::int64_t> results;
+    rig.run(two_stalls(rig, results));
+    CHECK(results == std::vector<std::int64_t>{-ECANCELED, -ECANCELED});
+}
+
 TEST_CASE("fault: a delay passes in virtual time, after the inner backend's own") {
     Rig rig(request("fault:delay=10ms,delay_at=2;inner=model:latency=1ms"), 64, true);
     std::vector<std::int64_t> results;
@@ -100,11 +171,6 @@ Task<void> fill_the_disk(Rig& rig) {
 TEST_CASE("fault: the disk is full after so many bytes") {
     Rig rig(request("fault:space=2kB;inner=null:"), 64, true);
     rig.run(fill_the_disk(rig));
-}
-
-Task<void> one_read(Rig& rig, File& file, std::int64_t& result) {
-    BufferLease lease = rig.pool->try_lease();
-    result = co_await rig.move(IoKind::read, file, 0, 10, lease);
 }
 
 Task<void> stall(Rig& rig) {
@@ -154,9 +220,11 @@ TEST_CASE("fault: options that make no sense") {
     const auto clock = engine::make_virtual_clock();
     auto reactor = engine::Reactor::make(*clock, {});
     REQUIRE(reactor);
-    for (const char* uri : {"fault:error=EIO;inner=null:", "fault:error=EWHAT@1;inner=null:",
-                            "fault:error=EIO@0;inner=null:", "fault:on=reed;inner=null:", "fault:stall=x;inner=null:",
-                            "fault:delay=long;inner=null:", "fault:error=EIO@1;inner=gopher:x"}) {
+    for (const char* uri :
+         {"fault:error=EIO;inner=null:", "fault:error=EWHAT@1;inner=null:", "fault:error=EIO@0;inner=null:",
+          "fault:on=reed;inner=null:", "fault:stall=x;inner=null:", "fault:delay=long;inner=null:",
+          "fault:rate=2;inner=null:", "fault:rate=0.1,error=EIO@3;inner=null:", "fault:on=read+reed;inner=null:",
+          "fault:seed=-1;inner=null:", "fault:error=EIO@1;inner=gopher:x"}) {
         INFO(uri);
         storage::BackendRequest r = request(uri);
         r.reactor = reactor->get();
