@@ -68,7 +68,7 @@ std::optional<Evidence> client_cpu(const RunResult& r) {
     evidence.words =
         fmt::format("CPU of the client: accelerators lost {} of their time in the blocks, {} of that to the "
                     "client (decoding, copies, work that was ready and did not run, thinking that ended "
-                    "late).",
+                    "late, the step barrier itself).",
                     percent(lost.lost_s() / lost.inside_s), percent(share));
     evidence.facts = {fact("lost_share", "", lost.lost_s() / lost.inside_s), fact("client_share_of_lost", "", share)};
     if (by_time) evidence.words += slowest_host(all);

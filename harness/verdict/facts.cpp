@@ -8,6 +8,23 @@
 
 namespace feedbench::verdict {
 
+namespace {
+
+// Whether think times differ from accelerator to accelerator and step to step; where the result does not say, they may.
+bool think_varies(const RunResult& r) {
+    bool constant = false;
+    for (const ConfigValue& one : r.config) {
+        char* end = nullptr;
+        const double value = std::strtod(one.value.c_str(), &end);
+        const bool number = end != one.value.c_str() && *end == '\0'; // a distribution is a mapping
+        if (one.key == "train.computation_time") constant = number;
+        if (one.key == "train.computation_time_stdev" && number && value > 0) return true;
+    }
+    return !constant;
+}
+
+} // namespace
+
 bool LostTime::waited() const {
     if (!known()) return false;
     return (au_percentage ? *au_percentage < kBusyAu.value : busy() < kBusyAu.value / 100) ||
@@ -27,7 +44,7 @@ LostTime lost_time(const RunResult& r) {
     const double explained = std::min(a.barrier_wait_s, others * stalls);
     lost.storage_s = a.storage_wait_s + (stalls > 0 ? explained * a.storage_wait_s / stalls : 0);
     lost.client_s = a.client_wait_s + (stalls > 0 ? explained * a.client_wait_s / stalls : 0);
-    lost.imbalance_s = a.barrier_wait_s - explained;
+    (think_varies(r) ? lost.imbalance_s : lost.client_s) += a.barrier_wait_s - explained;
     lost.au_percentage = metric(r, "au_mean_percentage");
     return lost;
 }

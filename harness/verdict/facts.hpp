@@ -16,7 +16,7 @@
 namespace feedbench::verdict {
 
 // Of the training epochs, over all accelerators. The barrier is somebody else's stall: what the stalls of the others
-// can explain of it is theirs, the rest is think times that differ.
+// can explain of it is theirs; the rest is think times that differ or, where they do not, the barrier itself.
 struct LostTime {
     double inside_s = 0; // in the blocks, the first step of each included
     double think_s = 0;

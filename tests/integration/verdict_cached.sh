@@ -2,6 +2,8 @@
 # `cached`, by really reading from a cache: a set that was just written (C9), a second epoch that finds what the first has read (C1); and what
 # is not cached: dropped, direct, or in memory with nothing below.
 . "$(dirname "$0")/lib.sh"
+# Large files: a look at a file's head before the run, which the kernel reads ahead of, is little of it.
+SMALL+=(-p dataset.num_files_train=16 -p dataset.record_length_bytes=4000000)
 make_small "$WORK/data"
 one() { run_ranks 2 run "$(small_workload)" --data-dir "$WORK/data" --accelerators 2 "${SMALL[@]}" "$@"; }
 # kind NAME : where the bytes of run NAME came from

@@ -23,6 +23,14 @@ TEST_CASE("lost time: the barrier goes to whose stalls can explain it, the rest 
     CHECK(lost.client_s == Approx(4));
     CHECK(lost.imbalance_s == Approx(81));
     CHECK(lost.lost_s() == Approx(93));
+    r.config = {{"train.computation_time", "0.02", "test", ""}};
+    lost = verdict::lost_time(r);
+    CHECK(lost.imbalance_s == 0);
+    CHECK(lost.client_s == Approx(85)); // constant think times do not differ: the barrier itself
+    r.config.push_back({"train.computation_time_stdev", "0.01", "test", ""});
+    CHECK(verdict::lost_time(r).imbalance_s == Approx(81));
+    r.config = {{"train.computation_time", "{mean: 0.02, stdev: 0.01, type: normal}", "test", ""}};
+    CHECK(verdict::lost_time(r).imbalance_s == Approx(81));
     r.accelerator_count = 1;
     CHECK(verdict::lost_time(r).imbalance_s == Approx(90)); // nobody else to wait for
 }
