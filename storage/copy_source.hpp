@@ -30,12 +30,6 @@ class CopySource {
         at_ = (at_ + piece.size()) % lease_.size();
         return piece;
     }
-    void copy(std::byte* out, std::uint64_t count) {
-        for (std::span<const std::byte> piece; count > 0; out += piece.size(), count -= piece.size()) {
-            piece = next(count);
-            std::memcpy(out, piece.data(), piece.size());
-        }
-    }
 
   private:
     explicit CopySource(std::unique_ptr<engine::BufferPool> memory)

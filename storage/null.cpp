@@ -6,7 +6,7 @@
 #include <cerrno>
 
 #include "harness/types/option_values.hpp"
-#include "storage/copy_source.hpp"
+#include "storage/costly_reads.hpp"
 #include "storage/registry.hpp"
 
 namespace feedbench::storage {
@@ -19,7 +19,7 @@ using engine::Submit;
 
 class NullBackend final : public Backend {
   public:
-    explicit NullBackend(std::unique_ptr<CopySource> source) : source_(std::move(source)) {
+    NullBackend() {
         capabilities_.name = "null";
         capabilities_.has_content = false; // so nobody checks what was read
         capabilities_.async = false;       // submit never answers pending
@@ -35,11 +35,10 @@ class NullBackend final : public Backend {
             op.opened = std::make_unique<engine::File>();
             op.opened->size_bytes = op.kind == IoKind::open ? op.size_hint : 0;
             break;
-        case IoKind::read: { // without copy= the buffer is not touched: a read costs nothing but the call
+        case IoKind::read: { // the buffer is not touched: a read costs nothing but the call
             const std::uint64_t size = op.file->size_bytes;
             const std::uint64_t left = op.offset < size ? size - op.offset : 0;
             op.result = static_cast<std::int64_t>(op.bytes < left ? op.bytes : left);
-            if (source_) source_->copy(op.data, static_cast<std::uint64_t>(op.result));
             break;
         }
         case IoKind::write:
@@ -70,7 +69,6 @@ class NullBackend final : public Backend {
 
   private:
     Capabilities capabilities_;
-    std::unique_ptr<CopySource> source_; // nullptr: nothing is copied
 };
 
 } // namespace
@@ -87,13 +85,11 @@ std::span<const Option> null_options() {
 Expected<std::unique_ptr<Backend>> make_null_backend(const BackendRequest& request) {
     const auto copy = request.options.find("copy"); // checked by make_backend; without one nothing is copied
     const std::uint64_t bytes = copy == request.options.end() ? 0 : parse_size_bytes(copy->second).value();
-    std::unique_ptr<CopySource> source;
-    if (bytes > 0) {
-        auto made = CopySource::make(bytes);
-        if (!made) return made.error();
-        source = std::move(*made);
-    }
-    return std::unique_ptr<Backend>(std::make_unique<NullBackend>(std::move(source)));
+    std::unique_ptr<Backend> null = std::make_unique<NullBackend>();
+    if (bytes == 0) return null;
+    auto source = CopySource::make(bytes);
+    if (!source) return source.error();
+    return make_costly_reads(std::move(null), {.source = std::move(*source), .look = {}}, *request.reactor);
 }
 
 } // namespace feedbench::storage

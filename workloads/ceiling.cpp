@@ -1,10 +1,8 @@
 #include "workloads/ceiling.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
 
 #include "harness/dataset/manifest.hpp"
-#include "harness/engine/buffer_pool.hpp"
 #include "harness/metrics/aggregate.hpp"
 #include "harness/types/units.hpp"
 #include "workloads/ceiling_storage.hpp"
@@ -15,14 +13,7 @@ namespace feedbench::workloads {
 namespace {
 
 constexpr double kGraceS = 0.5;
-constexpr std::uint64_t kCopyBytesLeast = 4 * kMiB, kCopyBytesMost = 128 * kMiB;
-
-// Between two visits of a byte all ranks of the host have passed twice this much through the shared cache (it is copied
-// from here into buffers that rotate as widely): so it comes from memory, as the pages of a page cache do.
-std::uint64_t copy_bytes(const cluster::Communicator& communicator) {
-    const auto ranks = communicator.hosts()[static_cast<std::size_t>(communicator.host_index())].ranks.size();
-    return std::clamp(engine::BufferPool::last_level_cache_bytes() / ranks, kCopyBytesLeast, kCopyBytesMost);
-}
+constexpr std::uint64_t kStepsForAu = 3;
 
 std::string why_not(const RunRequest& request, const MeasuredStorage& storage, double seconds) {
     if (seconds <= 0) return "not asked for (--ceiling-seconds 0)";
@@ -75,22 +66,18 @@ Expected<Ceiling> measure_ceiling(const RunRequest& request, const MeasuredStora
     workload.reader.drop_cache = "off";
     RunRequest base = request;
     base.workload = &workload;
-    const ContentOfReads reads{request, storage.page_cached ? copy_bytes(*request.communicator) : 0};
-    base.wrap_storage = nullptr;
-    if (checks_reads(request))
-        base.wrap_storage = [&reads](std::unique_ptr<storage::Backend> inner) {
-            return checked_storage(std::move(inner), reads);
-        };
-    ShortRun how{.storage = copies_by_itself(reads) ? "null:copy=" + std::to_string(reads.copy_bytes) : "null:",
-                 .seconds = seconds / 2,
-                 .least_step_count = 0,
-                 .grace_s = kGraceS,
-                 .think_s = 0.0};
+    const bool copies = storage.page_cached;
+    base.wrap_storage = [&request, copies](std::unique_ptr<storage::Backend> null) {
+        return ceiling_storage(std::move(null), request, copies);
+    };
+    ShortRun how{.storage = "null:", .seconds = seconds / 2, .least_step_count = 0, .grace_s = kGraceS, .think_s = 0.0};
     auto fast = run_short(base, how);
     if (!fast) return fast.error();
     const TimeDistribution& think = workload.train.computation_time;
     std::optional<RunResult> thinking;
-    if (!think.is_zero() && 3 * think.mean_s <= how.seconds) {
+    how.grace_s = seconds; // AU leaves out the first step, and the steps of many accelerators are long
+    how.least_step_count = kStepsForAu;
+    if (!think.is_zero() && static_cast<double>(kStepsForAu) * think.mean_s <= how.seconds + how.grace_s) {
         how.think_s.reset();
         auto run = run_short(base, how);
         if (!run) return run.error();
@@ -102,9 +89,9 @@ Expected<Ceiling> measure_ceiling(const RunRequest& request, const MeasuredStora
         if (const Metric* au = metrics::find_metric(thinking->metrics, "au_mean_percentage"))
             for (HostCeiling& host : ceiling.hosts) host.au_percentage = au->value;
     if (request.observer)
-        request.observer->on_message(
-            fmt::format("the client's ceiling: {:.1f} MB/s, {:.4g} steps/s, {:.3f} CPU s/GB", ceiling.MB_per_second(),
-                        ceiling.hosts.front().steps_per_second, ceiling.hosts.front().cpu_s_per_GB));
+        request.observer->on_message(fmt::format("the client's ceiling: {:.1f} MB/s, {:.4g} steps/s, {:.3f} CPU s/GB",
+                                                 ceiling.MB_per_second(), ceiling.hosts.front().steps_per_second,
+                                                 ceiling.hosts.front().cpu_s_per_GB));
     return ceiling;
 }
 
