@@ -117,7 +117,7 @@ class ModelBackend final : public Backend {
     // In real time an answer comes a little late, and what the client does next is late by as much: it counts as asked
     // when it would have been, or a storage of known capacity would not have it.
     std::uint64_t asked_ns(std::uint64_t now) const {
-        constexpr std::uint64_t kPromptNs = 200'000, kLateNsMost = 1'000'000;
+        constexpr std::uint64_t kPromptNs = 200'000, kLateNsMost = 300'000;
         if (is_virtual_ || now - fired_ns_ > kPromptNs) return now;
         return now - std::min({late_ns_, kLateNsMost, now});
     }

@@ -91,18 +91,7 @@ class Fitting {
 
     void latencies() {
         storage::ModelParameters& p = fit_.parameters;
-        const double pipe = std::max(p.bytes_per_second, p.link_bytes_per_second);
-        const double transfer_ns = pipe > 0 ? s_.bytes_per_read / pipe * 1e9 : 0;
-        if (fit_.limit == FitLimit::bandwidth || fit_.limit == FitLimit::client) {
-            // In the queue nobody sees the latency alone: the fastest samples are nearest to it.
-            const double each = s_.sample_ns_fast / s_.reads_per_sample - transfer_ns;
-            p.latency = time_of(std::max(0.0, each), 1);
-            note("latency",
-                 "from the fastest reads, an upper bound: the others waited in a queue, so that neither their "
-                 "latency nor its spread can be seen; measure once with few accelerators");
-            note("open_latency", "not told apart from latency in a queue: it is part of it");
-            return;
-        }
+        if (fit_.limit == FitLimit::bandwidth || fit_.limit == FitLimit::client) return latencies_in_queue();
         const double each = s_.read_ns();
         p.latency = time_of(each, s_.spread);
         note("latency", fmt::format("the mean of a read ({:.3g} ms), {}", each / 1e6,
@@ -117,6 +106,35 @@ class Fitting {
         }
         p.open_latency = time_of(std::max(0.0, s_.first_byte_ns - each), s_.spread);
         note("open_latency", "the time to the first byte less one read");
+    }
+
+    // In a queue nobody sees the latency alone: the fastest of all, which met the shortest queue, is nearest.
+    void latencies_in_queue() {
+        storage::ModelParameters& p = fit_.parameters;
+        const double transfer_ns = s_.bytes_per_read / std::max(p.bytes_per_second, p.link_bytes_per_second) * 1e9;
+        const bool short_head = r_.format == "npz" || r_.format == "npy" || r_.format == "hdf5";
+        const double first = std::max(0.0, s_.first_byte_ns_least - (short_head ? 0 : transfer_ns)); // open and a read
+        double each = first, open = 0;
+        const char* how = "not told apart from latency: a sample is one read";
+        if (s_.streams) {
+            each = std::min(first, std::max(0.0, s_.sample_ns_least - transfer_ns));
+            open = first - each;
+            how = "the fastest first byte less the fastest read";
+        } else if (s_.reads_per_sample >= 1.5) {
+            const double others = s_.reads_per_sample - 1;
+            each = std::max(0.0, (s_.sample_ns_least - s_.first_byte_ns_least) / others - transfer_ns);
+            how = "the fastest first byte less the fastest read";
+            if (each > first) { // even the fastest sample stood in a queue for its later reads
+                each = first / 2;
+                how = "half of the fastest first byte (an open and a read); the other half is latency";
+            }
+            open = first - each;
+        }
+        p.latency = time_of(each, 1);
+        p.open_latency = time_of(open, 1);
+        note("latency", "from the fastest reads, which met the shortest queue; the spread cannot be seen in a queue, "
+                        "measure once with few accelerators for that");
+        note("open_latency", how);
     }
 
     void cached() {
@@ -169,9 +187,7 @@ Expected<ModelFit> fit_model(const RunResult& r, const std::string& name) {
     return Fitting(r, seen).run();
 }
 
-void adjust_fit(ModelFit& fit, double au_measured, double au_simulated) {
-    if (au_measured <= 0 || au_simulated <= 0) return;
-    const double faster = au_measured / au_simulated; // > 1: the model must be faster
+void speed_up(ModelFit& fit, double faster) {
     storage::ModelParameters& p = fit.parameters;
     const auto scale = [faster](std::uint64_t& ns) {
         ns = static_cast<std::uint64_t>(std::llround(static_cast<double>(ns) / faster));

@@ -26,9 +26,8 @@ struct ModelFit {
 // `name`: of the result's file, for messages.
 Expected<ModelFit> fit_model(const RunResult& measured, const std::string& name);
 
-// One step of the calibration: the parameter that the limit names, moved so that a simulated AU that was off comes
-// nearer to the measured one. Nothing where accelerators hardly waited.
-void adjust_fit(ModelFit& fit, double au_measured, double au_simulated);
+// Makes the model `faster` times as fast in what the limit names; nothing where accelerators hardly waited.
+void speed_up(ModelFit& fit, double faster);
 
 // The AU of a run, in percent; nothing where its window was empty.
 std::optional<double> au_of(const RunResult& result);

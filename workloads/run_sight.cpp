@@ -76,7 +76,9 @@ RunSight look_at(const RunResult& r, const HistogramData& sample, const Histogra
     s.samples_per_second = sample_bytes > 0 ? s.bytes_per_second / sample_bytes : 0;
     s.sample_ns = sample.mean_ns;
     s.sample_ns_fast = sample.count < 200 ? static_cast<double>(sample.min_ns) : quantile_ns(sample, 0.01);
+    s.sample_ns_least = static_cast<double>(sample.min_ns);
     s.first_byte_ns = first_byte.mean_ns;
+    s.first_byte_ns_least = static_cast<double>(first_byte.min_ns);
     s.spread = first_byte.p50_ns > 0 && first_byte.count >= 100 ? first_byte.p99_ns / first_byte.p50_ns : 1;
     const Attribution& a = r.attribution;
     s.waiting_share = a.total_s > a.outside_s ? (a.storage_wait_s + a.client_wait_s) / (a.total_s - a.outside_s) : 0;

@@ -132,23 +132,54 @@ Expected<RunResult> Simulation::run(std::uint32_t accelerator_count) {
                         });
 }
 
+namespace {
+
+// What the measured run was told beyond its file, but for where its data lay.
+std::vector<std::string> params_of(const RunResult& measured) {
+    std::vector<std::string> params;
+    for (const ConfigValue& value : measured.config)
+        if (value.origin.find("command line") != std::string::npos && value.key != "dataset.data_folder" &&
+            !value.key.starts_with("storage.") && value.key != "checkpoint.checkpoint_folder")
+            params.push_back(value.key + "=" + value.value);
+    return params;
+}
+
+// Moves the model's speed towards the measured AU: first by their ratio, then by halving what is left between a model
+// that was too slow and one that was too fast.
+class SpeedSearch {
+  public:
+    // How many times as fast as at first the model should be next.
+    double next(double au_measured, double au_simulated) {
+        (au_simulated < au_measured ? slow_ : fast_) = at_;
+        if (slow_ > 0 && fast_ > 0)
+            at_ = std::sqrt(slow_ * fast_);
+        else
+            at_ *= std::clamp(au_measured / au_simulated, 0.9, 1.1);
+        return at_;
+    }
+
+  private:
+    double at_ = 1, slow_ = 0, fast_ = 0;
+};
+
+} // namespace
+
 Expected<std::string> calibrate(Session& session, SimulationSettings settings, const RunResult& measured,
                                 workloads::ModelFit& fit) {
     constexpr double kCloseEnough = 0.2; // points of AU
-    constexpr int kMostTurns = 6;
+    constexpr int kMostTurns = 12;
     const auto au_measured = workloads::au_of(measured);
-    if (!au_measured) return std::string("not calibrated: the measured run has no AU");
+    if (!au_measured || *au_measured <= 0) return std::string("not calibrated: the measured run has no AU");
     settings.step_count = 0;
     settings.coarse = false;
     settings.options.overrides.clear();
-    settings.options.params.clear();
-    for (const ConfigValue& value : measured.config) // what the measured run was told beyond its file
-        if (value.origin.find("command line") != std::string::npos && value.key != "dataset.data_folder" &&
-            !value.key.starts_with("storage.") && value.key != "checkpoint.checkpoint_folder")
-            settings.options.params.push_back(value.key + "=" + value.value);
-    std::string text;
-    for (int turn = 0;; ++turn) {
-        settings.options.data_folder = storage::model_uri(fit.parameters);
+    settings.options.params = params_of(measured);
+    SpeedSearch search;
+    const workloads::ModelFit first = fit;
+    workloads::ModelFit tried = fit;
+    double best_au = -1000;
+    for (int turn = 0; turn < kMostTurns; ++turn) {
+        settings.options.data_folder = storage::model_uri(tried.parameters);
         auto simulation = Simulation::make(session, settings);
         if (!simulation) return simulation.error();
         if (simulation->workload().name != measured.workload)
@@ -157,13 +188,16 @@ Expected<std::string> calibrate(Session& session, SimulationSettings settings, c
         auto result = simulation->run(measured.accelerator_count);
         if (!result) return result.error();
         const auto au = workloads::au_of(*result);
-        if (!au) return std::string("not calibrated: the simulation has no AU");
-        text = fmt::format("the measured run again on this model: AU {:.2f} %, measured {:.2f} %", *au, *au_measured);
-        if (std::abs(*au - *au_measured) <= kCloseEnough || turn == kMostTurns ||
-            fit.limit == workloads::FitLimit::nothing)
-            return text;
-        workloads::adjust_fit(fit, *au_measured, *au);
+        if (!au || *au <= 0) return std::string("not calibrated: the simulation has no AU");
+        if (std::abs(*au - *au_measured) < std::abs(best_au - *au_measured)) {
+            best_au = *au;
+            fit = tried;
+        }
+        if (std::abs(best_au - *au_measured) <= kCloseEnough || fit.limit == workloads::FitLimit::nothing) break;
+        tried = first;
+        workloads::speed_up(tried, search.next(*au_measured, *au));
     }
+    return fmt::format("the measured run again on this model: AU {:.2f} %, measured {:.2f} %", best_au, *au_measured);
 }
 
 } // namespace feedbench::cli
