@@ -249,37 +249,6 @@ TEST_CASE("histograms and CPU cost become rows") {
     CHECK(r.histograms[0].count == 1000);
 }
 
-TEST_CASE("bytes from below over bytes delivered: of the host and epoch with the least") {
-    TrainingMeasurements m = measurements(1, 1);
-    m.epochs = {epoch(0, 0, 9), epoch(1, 9, 18)};
-    for (std::uint16_t e = 0; e < 2; ++e)
-        m.blocks.push_back(
-            block({0, e, 0}, 9.0 * e, std::vector<Step>(3, {.wait_s = 0.1, .think_s = 0.3, .bytes = 7})));
-    m.hosts.resize(3);
-    RunResult r;
-    aggregate(m, r);
-    CHECK(reason(r.metrics, "source_bytes_over_delivered") == "source_not_counted");
-
-    const auto add = [&](std::uint32_t epoch, std::uint32_t host, std::uint64_t delivered,
-                         std::optional<double> source) {
-        HostCache one{epoch, false, host, {}};
-        one.evidence.bytes_delivered = delivered;
-        one.evidence.source_bytes = source;
-        m.cache_evidence.push_back(one);
-    };
-    add(0, 0, 0, 50);
-    aggregate(m, r);
-    CHECK(reason(r.epochs[0].metrics, "source_bytes_over_delivered") == "no_bytes_delivered");
-    add(0, 1, 100, 98);
-    add(0, 2, 100, std::nullopt);
-    add(1, 1, 100, 3);
-    add(1, 2, 100, 98);
-    aggregate(m, r);
-    CHECK(value(r.epochs[0].metrics, "source_bytes_over_delivered") == 0.98);
-    CHECK(value(r.epochs[1].metrics, "source_bytes_over_delivered") == 0.03);
-    CHECK(value(r.metrics, "source_bytes_over_delivered") == 0.03);
-}
-
 TEST_CASE("the order in which ranks gathered does not change a bit of the result") {
     TrainingMeasurements m = measurements(7, 3);
     m.epochs = {epoch(0, 0, 9)};
