@@ -21,7 +21,7 @@ inline constexpr int kResultSchemaVersion = 2;
 struct HostFacts {
     std::string name;
     std::uint32_t rank_count = 0, accelerator_count = 0;
-    std::uint32_t cpu_count = 0;    // online logical CPUs
+    std::uint32_t cpu_count = 0; // online logical CPUs
     // Of them, what the job may use: affinity of its ranks together, at most the cgroup's quota (1.5 CPUs is possible).
     std::optional<double> cpu_allowed;
     std::uint64_t memory_bytes = 0; // MemTotal
