@@ -174,6 +174,9 @@ class Mpi final : public Communicator {
     }
 
   private:
+    void exchange_signs() override {
+        if (listens()) signs_.exchange(hosts_, host_index_);
+    }
     // A host is a set of ranks that can share memory; named by its first rank. Ranks may be placed in any order (case
     // T9).
     void find_hosts() {

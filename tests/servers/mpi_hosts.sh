@@ -4,6 +4,7 @@
 #
 #   mpi_hosts.sh up     DIR            starts h0 (where mpirun runs) and h1..hN, N from HOSTS (default 3); DIR is made
 #   mpi_hosts.sh mpirun DIR ARGS...    mpirun on h0, for instance: mpirun DIR --host h1:2,h2:2 -n 4 ./program
+#   mpi_hosts.sh exec   DIR HOST COMMAND...   a command on one host: what it sees, mounts, has in its private folders
 #   mpi_hosts.sh down   DIR            ends everything that runs on the hosts and removes DIR
 #
 # Needs root and the right to make namespaces: `up` says so in one line and exits 1 where they are missing.
@@ -11,7 +12,7 @@ set -u -o pipefail
 HOSTS=${HOSTS:-3} SUBNET=192.0.2 # the documentation range
 PATH=$PATH:/usr/sbin:/sbin
 die() { echo "mpi_hosts: $*" >&2; exit 1; }
-[ $# -ge 2 ] || { sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 2; }
+[ $# -ge 2 ] || { sed -n '2,10s/^# \{0,1\}//p' "$0"; exit 2; }
 verb=$1 DIR=$(realpath -m "$2"); shift 2
 
 # A process is known by its number and start time: a number that was used again is never signalled.
@@ -95,5 +96,6 @@ case $verb in
       OMPI_MCA_pml=ob1 OMPI_MCA_osc=^ucx OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_rmaps_base_oversubscribe=1 \
       OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_orte_tmpdir_base=$DIR/tmp
     on h0 mpirun "$@" ;;
+  exec) on "$@" ;;
   *) die "unknown verb $verb" ;;
 esac

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Hosts that share nothing but the dataset: names, host arrays (T9), caches dropped on each, and results that are whole although only
+# the first rank's host has the results folder: each host has a private one under the same path.
+. "$(dirname "$0")/lib.sh"
+HOSTS_TOOL=$FEEDBENCH_SOURCE_DIR/tests/servers/mpi_hosts.sh
+[ "$(id -u)" -eq 0 ] || skip "emulated hosts need root"
+make_small "$WORK/data"
+HOSTS=2 bash "$HOSTS_TOOL" up "$WORK/hosts" >"$WORK/out.txt" 2>"$WORK/err.txt" || skip "emulated hosts do not start: $(tail -n 1 "$WORK/err.txt")"
+undo() { bash "$HOSTS_TOOL" down "$WORK/hosts"; }
+on() { bash "$HOSTS_TOOL" exec "$WORK/hosts" "$@"; }
+
+mkdir "$WORK/private"
+for host in h1 h2; do on "$host" mount -t tmpfs -o size=64m private "$WORK/private" || skip "no private mounts here"; done
+for mapping in slot node; do
+  results=$WORK/private/$mapping
+  LIMIT=60 run bash "$HOSTS_TOOL" mpirun "$WORK/hosts" --host h1:2,h2:2 --map-by "$mapping" -n 4 "$FEEDBENCH" run "$(small_workload)" \
+    --data-dir "$WORK/data" --accelerators 8 --results-dir "$results" "${SMALL[@]}" -p reader.drop_cache=fadvise --allow-cached
+  expect_status 0 "4 ranks on two hosts by $mapping"
+  expect_no_file "$results" # not here ...
+  [ -z "$(on h2 find "$WORK/private" -mindepth 1)" ] || fail "the second host wrote something: $(on h2 find "$WORK/private")"
+  on h1 cp -r "$results" "$WORK/copy-$mapping" || fail "the first host has no results" # ... but there
+  folder=$(result_dir "$WORK/copy-$mapping")
+  result=$folder/result.json
+  expect_json "$result" 'd["status"] == "complete" and all(e["samples_proved"] for e in d["epochs"])'
+  expect_json "$result" '[h["name"] for h in d["hosts"]] == ["h1", "h2"]'
+  expect_json "$result" 'all(h["rank_count"] == 2 and h["accelerator_count"] == 4 for h in d["hosts"])'
+  # Each host delivered its own half, and says so.
+  expect_json "$result" 'len({h["bytes_delivered"] for h in d["hosts"]}) == 1 and d["hosts"][0]["bytes_delivered"] > 0'
+  # Every accelerator's steps have arrived: 8 accelerators x 2 epochs x 2 steps.
+  "$PYTHON" - "$folder/steps.h5" <<'PY' || fail "steps.h5 does not hold every host's steps"
+import collections, h5py, sys
+steps = h5py.File(sys.argv[1])["steps"][:]
+count = collections.Counter(int(a) for a in steps["accelerator_index"])
+assert sorted(count) == list(range(8)) and set(count.values()) == {4}, count
+PY
+  # Caches were dropped on each host for itself, epoch by epoch.
+  expect_json "$result" 'all([h["cache"]["drop_outcome"] for h in e["hosts"]] == ["dropped", "dropped"] for e in d["epochs"])'
+  note "4 ranks by $mapping: passed"
+done
