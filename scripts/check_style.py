@@ -19,6 +19,8 @@ ROOMS = {
     "harness/metrics": (3, {"harness/types"}),
     "harness/verdict": (3, {"harness/types"}),
     "reporters": (3, {"harness/types"}),
+    "reporters/ingest": (4, {"harness/types", "harness/metrics", "reporters"}),
+    "reporters/compare": (5, {"harness/types", "reporters", "reporters/ingest"}),
     "harness/cluster": (4, None),
     "harness/probes": (4, None),
     "harness/dataset": (5, None),
@@ -116,7 +118,7 @@ class Checker:
             elif allowed is None and ROOMS[other][0] >= order:
                 self.report(path, number, f"{room} ({order}) may not include {other} ({ROOMS[other][0]}): the order of rooms forbids circles; "
                                           "let the room with the larger number call")
-            elif other == "reporters" and room != "harness/cli":
+            elif other.startswith("reporters") and allowed is None and room != "harness/cli":
                 self.report(path, number, "reporters are used by harness/cli alone: put results into a RunResult")
 
     def check_source(self, path, text):
