@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # feedbench simulate: reports, curves, results, the same numbers for a seed, a fit, and one sentence for each wrong input.
 . "$(dirname "$0")/lib.sh"
+cd "$WORK" || exit 1
 
 cat >w.yaml <<'YAML'
 model: {name: simulated}
