@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "harness/engine/run_delay.hpp"
+
 namespace feedbench::engine {
 
 std::string_view io_kind_name(IoKind kind) {
@@ -261,7 +263,8 @@ Status Reactor::sleep_until_event() {
         clock_.wait_until(std::min(deadline, now + 200'000)); // without a ring nothing can wake us: short naps
     const std::uint64_t woken = now_ns();
     if (woken > deadline) learn_wake_error(woken - deadline);
-    last_reap_end_ns_ = woken; // asleep is not busy: what completed meanwhile lay no longer than the wake-up took
+    // Asleep is not busy, but ready to run and without a CPU is: what completed meanwhile may have lain so long.
+    last_reap_end_ns_ = woken - cpu_wait_ns(woken - now);
     busy_before_reap_ns_ = 0;
     return {};
 }
