@@ -42,6 +42,20 @@ void bytes(const RunResult& r, Evidence& all) {
         {fact("bytes_delivered", "bytes", *delivered), fact("planned_bytes", "bytes", *planned)});
 }
 
+// For one constant think time the two are the same figure (case T7), each counted in its own way.
+void identity(const RunResult& r, Evidence& all) {
+    const auto deviation = metric(r, "au_identity_deviation");
+    if (!deviation || *deviation <= kIdentity.value) return;
+    const double au = metric(r, "au_mean_percentage").value_or(0);
+    const double samples = metric(r, "samples_per_second_mean").value_or(0);
+    add(all,
+        fmt::format("AU is {:.2f} % and {:.1f} samples/s were counted, but at a constant think time each follows from "
+                    "the other, and they differ by {}.",
+                    au, samples, percent(*deviation)),
+        {fact("au_identity_deviation", "", *deviation), fact("au_mean_percentage", "%", au),
+         fact("samples_per_second_mean", "samples/s", samples)});
+}
+
 // A cache explains a rate above that of the line; then `cached` says so, and there is no contradiction.
 void rates(const RunResult& r, Evidence& all) {
     if (r.virtual_time) return;
@@ -84,6 +98,7 @@ std::optional<Evidence> implausible(const RunResult& r) {
     Evidence all;
     samples(r, all);
     rates(r, all);
+    identity(r, all);
     bytes(r, all);
     if (all.words.empty()) return std::nullopt;
     return all;

@@ -78,6 +78,21 @@ TEST_CASE("fewer bytes than the samples hold are implausible, the left-out ones 
     CHECK_FALSE(implausible(r));
 }
 
+TEST_CASE("T7: AU and samples/s that tell different stories are implausible") {
+    RunResult r = honest();
+    set_metric(r, "samples_per_second_mean", 200);
+    set_metric(r, "au_identity_deviation", 0.0049);
+    CHECK_FALSE(implausible(r));
+    set_metric(r, "au_identity_deviation", 0.031);
+    const auto evidence = implausible(r);
+    REQUIRE(evidence);
+    CHECK(has(evidence->words, "AU is 99.20 % and 200.0 samples/s were counted"));
+    CHECK(has(evidence->words, "differ by 3.1 %"));
+    CHECK(fact_of(*evidence, "au_identity_deviation") == 0.031);
+    set_metric(r, "au_identity_deviation", std::nullopt, "think_time_varies");
+    CHECK_FALSE(implausible(r));
+}
+
 TEST_CASE("samples that were not proved are implausible, in words") {
     RunResult r = honest();
     r.epochs[1].samples_proved = false;
