@@ -51,8 +51,12 @@ if wanted client_bound; then # on one CPU that six busy loops of a higher priori
   shown client_bound 0 client-bound taskset -c 0 nice -n 10 "${two[@]}" --data-dir "$data" -p train.epochs=2 -p train.computation_time=0.02
   { kill "${burners[@]}"; wait "${burners[@]}"; } 2>/dev/null
 fi
-wanted implausible && shown implausible 4 implausible env SLOW_CLOCK_AFTER_S=5 SLOW_CLOCK_FACTOR=2000 LD_PRELOAD="$work/slow_clock.so" \
-  "$feedbench" run unet3d_mini -p workflow.checkpoint=False --data-dir "$data" -p train.computation_time=0 -p train.epochs=40
+if wanted implausible; then # the clock fails while it runs
+  rm -f "$work/now"; (sleep 6; : >"$work/now") &
+  shown implausible 4 implausible env SLOW_CLOCK_WHEN="$work/now" SLOW_CLOCK_FOR_S=3 SLOW_CLOCK_FACTOR=2000 LD_PRELOAD="$work/slow_clock.so" \
+    "$feedbench" run unet3d_mini --data-dir "$data" -p workflow.checkpoint=False -p train.computation_time=0 -p train.epochs=60
+  wait
+fi
 wanted inconclusive && shown inconclusive 0 inconclusive "${two[@]}" --data-dir "$data" -p dataset.num_files_train=14 -p train.epochs=2 -p train.computation_time=0.5
 if memory=$(mktemp -d /dev/shm/feedbench-trust.XXXXXX 2>/dev/null); then
   trap 'rm -rf "$memory"' EXIT
