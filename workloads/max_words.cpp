@@ -13,11 +13,13 @@ std::string au_text(const ScalingPoint& point) {
                                : "no AU at all (fewer than two steps in the time)";
 }
 
+std::string counted(std::uint32_t count) { return fmt::format("{} accelerator{}", count, count == 1 ? "" : "s"); }
+
 // What happened at the N that was too many.
 std::string missed_words(const StopFacts& facts) {
     const ScalingPoint& missed = *facts.missed;
     std::string text =
-        fmt::format("with {} accelerators {} at {:.1f} MB/s, below the bar of {:.6g} %", missed.accelerator_count,
+        fmt::format("with {} {} at {:.1f} MB/s, below the bar of {:.6g} %", counted(missed.accelerator_count),
                     au_text(missed), missed.MB_per_second, facts.plan->bar_percentage);
     if (facts.missed_passed_probe) text += " in a run of full length (a short probe had passed)";
     return text;
@@ -52,7 +54,7 @@ std::string whose(const StopFacts& facts) {
 std::string stop_words(const StopFacts& facts) {
     const MaxPlan& plan = *facts.plan;
     const std::string so_far =
-        (facts.found > 0 ? fmt::format("{} accelerators reached the bar", facts.found)
+        (facts.found > 0 ? counted(facts.found) + " reached the bar"
                          : std::string("no number of accelerators reached the bar")) +
         (facts.missed ? fmt::format(", {} did not", facts.missed->accelerator_count) : ", nothing above was tried");
     if (!facts.broken.empty()) return fmt::format("not known: the search was {}; so far {}", facts.broken, so_far);
@@ -66,12 +68,12 @@ std::string stop_words(const StopFacts& facts) {
                                    : "");
     case SearchStop::limit_reached:
         if (plan.limit_of == MaxPlan::LimitOf::data)
-            return fmt::format("dataset: {} accelerators reached the bar, and more than that leave fewer than 2 steps "
+            return fmt::format("dataset: {} reached the bar, and more than that leave fewer than 2 steps "
                                "an epoch of {} samples in batches of {}: generate more",
-                               facts.found, plan.sample_count, plan.batch_size);
-        return fmt::format("limit: {} accelerators reached the bar, and {} was the largest number allowed ({}); "
+                               counted(facts.found), plan.sample_count, plan.batch_size);
+        return fmt::format("limit: {} reached the bar, and {} was the largest number allowed ({}); "
                            "nothing larger was tried",
-                           facts.found, plan.limit,
+                           counted(facts.found), plan.limit,
                            plan.limit_of == MaxPlan::LimitOf::asked ? "--limit" : "feedbench's own limit");
     case SearchStop::trials_spent:
         return fmt::format("not known: the figures contradict each other too much for the trials that are allowed ({} "
