@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
+#include "harness/cli/ceiling_option.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/measuring_job.hpp"
 #include "harness/cluster/error_exchange.hpp"
@@ -17,6 +18,7 @@ struct State {
     std::uint32_t accelerators = 0;
     std::string results_dir = "feedbench-results";
     std::uint64_t seed = 0;
+    double ceiling_s = 2;
     double require_au = -1; // < 0: no bar asked for; 0: the workload's own
     bool virtual_time = false, no_steps = false, allow_cached = false;
 };
@@ -66,6 +68,7 @@ class RunCommand {
         request_.accelerator_count =
             state_.accelerators ? state_.accelerators : static_cast<std::uint32_t>(session_.communicator().size());
         request_.run_seed = agreed_run_seed(session_, state_.seed);
+        request_.ceiling_s = agreed_ceiling_s(session_, state_.ceiling_s);
         request_.signal = Session::signal_flag();
         request_.time_origin_unix_ns = unix_time_ns() - static_cast<std::int64_t>((*reactor)->now_ns());
         if (state_.options.dry_run) return print_dry_run(session_, workload_, kind_, request_);
@@ -114,6 +117,7 @@ std::function<int(Session&)> add_run(CLI::App& command) {
     command.add_option("--results-dir", state->results_dir, "Where results go")->capture_default_str();
     command.add_option("--seed", state->seed,
                        "Seed of shuffles, think times and jitter; default: another one in every run");
+    add_ceiling_option(command, state->ceiling_s);
     add_stall_timeout(command, state->options.stall_timeout_s);
     command
         .add_option("--require-au", state->require_au,
