@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# feedbench compare: real results of feedbench beside trees that other tools wrote; every format; what is not usable is named.
+. "$(dirname "$0")/lib.sh"
+DATA="$FEEDBENCH_SOURCE_DIR/tests/data/ingest"
+
+# Two runs of feedbench are one row, as arguments of their own two.
+make_small "$WORK/data"
+for i in 1 2; do
+  LIMIT=60 run "$FEEDBENCH" run "$(small_workload)" --data-dir "$WORK/data" --results-dir "$WORK/mine" "${SMALL[@]}" --no-steps --allow-cached
+  [ "$STATUS" -eq 0 ] || [ "$STATUS" -eq 4 ] || fail "the run ended with $STATUS"
+done
+mapfile -t runs < <(find "$WORK/mine" -name result.json | sort)
+[ "${#runs[@]}" -eq 2 ] || fail "expected two results, found ${#runs[@]}"
+run "$FEEDBENCH" compare "$WORK/mine" --format json -o "$WORK/mine.json"
+expect_status 0
+expect_json "$WORK/mine.json" 'len(d["groups"]) == 1 and len(d["groups"][0]["rows"]) == 1 and len(d["groups"][0]["rows"][0]["runs"]) == 2'
+expect_json "$WORK/mine.json" 'd["groups"][0]["workload"] == "unet3d_mini" and d["groups"][0]["rows"][0]["tool"] == "feedbench"'
+expect_json "$WORK/mine.json" 'd["groups"][0]["division"] == "" and "record 100000 bytes" in d["groups"][0]["variant"] and d["problems"] == []'
+run "$FEEDBENCH" compare "${runs[0]}" "$(dirname "${runs[1]}")" --format csv
+expect_status 0
+[ "$(grep -c ',feedbench,' "$WORK/out.txt")" -eq 2 ] || fail "expected a row for each argument"
+
+# A mix with small trees of our own making: editions, a DLIO folder, oddities. Nothing shares a ranking that is not alike.
+run "$FEEDBENCH" compare "$WORK/mine" "$DATA/v1_0" "$DATA/v2_0" "$DATA/v3_0" "$DATA/dlio" --format json -o "$WORK/mix.json"
+expect_status 0
+expect_json "$WORK/mix.json" 'sorted((g["edition"], g["division"]) for g in d["groups"]) == [("", ""), ("1.0", "closed"), ("2.0", ""), ("2.0", "open"), ("3.0", "closed")]'
+expect_json "$WORK/mix.json" 'all(len({r["tool"] for r in g["rows"]}) == 1 for g in d["groups"])'
+expect_json "$WORK/mix.json" '[len(g["rows"][0]["runs"]) for g in d["groups"] if g["edition"] == "3.0"] == [6]'
+expect_json "$WORK/mix.json" 'sum(not r["counts"] for g in d["groups"] for w in g["rows"] for r in w["runs"]) == 1'
+expect_json "$WORK/mix.json" '{p["path"].split("/")[-1]: p["used"] for p in d["problems"]} == {"._summary.json": True, "Sys.json": True, "summary.json": False}'
+
+run "$FEEDBENCH" compare "$DATA/v1_0"
+expect_status 0
+expect_said '^unet3d / h100 / edition 1.0 / closed$' 1
+expect_said '^1\.  Acme, Sys( \[[0-9]\])+$' 1
+expect_said 'in one run only 0.0100' 1
+expect_said 'a comma before \] or \}' 1
+expect_said 'not valid JSON in line 2' 1
+expect_not_said $'\033'
+run "$FEEDBENCH" compare "$DATA/v1_0" --format markdown -o "$WORK/page.md"
+expect_status 0
+grep -q '^| 1 | Acme, Sys |' "$WORK/page.md" || fail "no row in the Markdown table"
+expect_no_file "$WORK/page.md.tmp"
+
+# Nothing usable, and wrong usage: one sentence each, exit 2. An output that cannot be written: 3.
+mkdir "$WORK/empty"
+run "$FEEDBENCH" compare "$WORK/empty" "$WORK/nowhere"
+expect_status 2
+expect_said 'no result below it' 1
+expect_said 'there is no such file or folder' 1
+expect_said '^feedbench: error: nothing to compare' 1
+run "$FEEDBENCH" compare "$WORK/empty" --format csv
+expect_status 2
+expect_said '^feedbench: .*/empty: no result below it' 1
+run "$FEEDBENCH" compare
+expect_status 2
+run "$FEEDBENCH" compare "$DATA/v1_0" --format html
+expect_status 2
+run "$FEEDBENCH" compare "$DATA/v1_0" -o "$WORK/no/such/folder.md"
+expect_status 3
+expect_said "^feedbench: error: .*no/such/folder.md" 1
+
+# The published results, where they are at hand: every row, within two seconds and 200 MiB by far.
+CORPUS="$FEEDBENCH_SOURCE_DIR/../shared/corpus/mlperf-storage-v1.0"
+if [ -d "$CORPUS" ]; then
+  LIMIT=60 run /usr/bin/python3 -c 'import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True)
+print("peak MiB", resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)' "$FEEDBENCH" compare "$CORPUS" --format csv -o "$WORK/corpus.csv"
+  expect_status 0
+  peak=$(sed -n 's/^peak MiB //p' "$WORK/out.txt")
+  [ "$peak" -lt 200 ] || fail "the comparison took $peak MiB, expected less than 200"
+  [ "$(wc -l <"$WORK/corpus.csv")" -eq 26 ] || fail "expected 25 rows and a heading"
+  note "125 published runs compared, peak $peak MiB"
+else
+  note "skipped: corpus not found"
+fi
+note "own results, three editions and a DLIO folder compared; unusable ones named"
