@@ -41,10 +41,12 @@ std::optional<double> ceiling_au(const RunResult& r) {
         if (one.au_percentage && (!least || *one.au_percentage < *least)) least = one.au_percentage;
     return least;
 }
-// Example: AU 60 % in the run, 75 % at the ceiling: 25 of the 40 points that are missing are the client's, 0.625.
-double missed_by_ceiling(const LostTime& lost, std::optional<double> ceiling) {
-    if (!ceiling || !lost.au_percentage || *lost.au_percentage >= 100) return 0;
-    return (100 - *ceiling) / (100 - *lost.au_percentage);
+// How much of the time that the run lost beside each second of thinking is lost at the ceiling already.
+// Example: AU 60 % in the run, 75 % at the ceiling: 1 / 0.75 - 1 = 0.333 s of 1 / 0.6 - 1 = 0.667 s, 0.5.
+double lost_at_ceiling(const LostTime& lost, std::optional<double> ceiling) {
+    if (!ceiling || !lost.au_percentage || *lost.au_percentage <= 0 || *lost.au_percentage >= 100) return 0;
+    if (*ceiling <= 0) return 1;
+    return (100 / *ceiling - 1) / (100 / *lost.au_percentage - 1);
 }
 
 } // namespace
@@ -60,8 +62,8 @@ std::optional<Evidence> client_cpu(const RunResult& r) {
     const bool by_time = share >= kMainCause.value;
     const bool by_cpu = busy && *busy->cpu_share() >= kCpuSaturated.value && share >= kCauseWhenSaturated.value;
     const std::optional<double> alone = ceiling_au(r);
-    const double missed = missed_by_ceiling(lost, alone);
-    const bool by_ceiling = (near && *near >= kNearCeiling.value) || missed >= kMainCause.value;
+    const double at_ceiling = lost_at_ceiling(lost, alone);
+    const bool by_ceiling = (near && *near >= kNearCeiling.value) || at_ceiling >= kMainCause.value;
     if (!by_time && !by_cpu && !by_ceiling) return std::nullopt;
 
     Evidence evidence;
@@ -84,7 +86,7 @@ std::optional<Evidence> client_cpu(const RunResult& r) {
     if (alone) {
         evidence.words += fmt::format(" At a storage that costs nothing its AU is {:.1f} %.", *alone);
         evidence.facts.push_back(fact("ceiling_au_percentage", "%", *alone));
-        evidence.facts.push_back(fact("ceiling_share_of_missed_au", "", missed));
+        evidence.facts.push_back(fact("ceiling_share_of_lost", "", at_ceiling));
     }
     evidence.words +=
         " The storage was not what limited this run: free CPUs, use more hosts or fewer accelerators a host, "

@@ -26,7 +26,7 @@ inline constexpr Threshold kBusyWithStart{
     "that was filled in that step and not of the storage (case T15)"};
 
 // Whose fault it was
-inline constexpr Threshold kMainCause{"main_cause", 0.5, "of the lost time, or of the missing AU",
+inline constexpr Threshold kMainCause{"main_cause", 0.5, "of the lost time",
                                       "more than all other causes together; below it there is no one cause to name"};
 inline constexpr Threshold kCauseWhenSaturated{
     "cause_when_saturated", 0.2, "of the lost time",

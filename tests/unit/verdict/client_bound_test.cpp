@@ -91,19 +91,19 @@ TEST_CASE("a run at the client's own ceiling is client-bound though reads were i
     CHECK(verdict_of(r) == "storage-bound");
 }
 
-TEST_CASE("a client whose AU alone misses most of what the run misses is starved, whatever reads seem to take") {
+TEST_CASE("a client that loses most of it at a storage that costs nothing is starved, whatever reads seem to take") {
     RunResult r = slow_storage(); // AU 25 %
     HostCeiling ceiling;
     ceiling.host = "h1";
-    ceiling.au_percentage = 63; // 37 of 75 points
+    ceiling.au_percentage = 41; // 1.44 s of 3 s beside each second of thinking
     r.ceilings = {ceiling};
     CHECK_FALSE(client_cpu(r));
     CHECK(verdict_of(r) == "storage-bound");
-    r.ceilings[0].au_percentage = 62; // 38 of 75
+    r.ceilings[0].au_percentage = 39; // 1.56 s
     const auto evidence = client_cpu(r);
     REQUIRE(evidence);
-    CHECK(has(evidence->words, "At a storage that costs nothing its AU is 62.0 %"));
-    CHECK(fact_of(*evidence, "ceiling_share_of_missed_au") == Approx(38.0 / 75));
+    CHECK(has(evidence->words, "At a storage that costs nothing its AU is 39.0 %"));
+    CHECK(fact_of(*evidence, "ceiling_share_of_lost") == Approx((1 / 0.39 - 1) / 3));
     CHECK(verdict_of(r) == "client-bound");
     ceiling.host = "h2";
     ceiling.au_percentage = 99; // the slowest host decides
