@@ -8,9 +8,9 @@
 
 #include "reporters/ingest/feedbench_run.hpp"
 #include "reporters/ingest/find_results.hpp"
+#include "reporters/ingest/light_result.hpp"
 #include "reporters/ingest/reference_run.hpp"
 #include "reporters/ingest/surroundings.hpp"
-#include "reporters/read_result.hpp"
 
 namespace feedbench::ingest {
 namespace {
@@ -87,7 +87,7 @@ class Ingest {
   private:
     std::optional<IngestedRun> read(const RunFolder& folder) {
         if (!folder.result.empty()) {
-            const auto measured = reporters::read_result(folder.result);
+            const auto measured = read_light_result(folder.result);
             if (measured) {
                 if (auto run = from_run_result(*measured, folder.folder.string()))
                     return std::move(*run);

@@ -1,0 +1,28 @@
+#include <catch2/catch.hpp>
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "reporters/ingest/light_result.hpp"
+
+using namespace feedbench::ingest;
+
+namespace {
+constexpr std::array<std::string_view, 2> kKeys{"slices", "config"};
+}
+
+TEST_CASE("arrays of these keys become empty at any depth, and nothing else changes") {
+    const auto whole = nlohmann::json::parse(R"({
+      "a": "slices", "slices" : [ {"x": "]\"[", "slices": [1]}, [2] ], "b": ["slices", "config"],
+      "config": {"kept": [1]}, "e": [{"config":[3], "c": "\\"}, {"slices": []}], "z": 1})");
+    const auto light = nlohmann::json::parse(without_arrays(whole.dump(1), kKeys));
+    auto wanted = whole;
+    wanted["slices"] = nlohmann::json::array();
+    wanted["e"][0]["config"] = nlohmann::json::array();
+    CHECK(light == wanted);
+}
+
+TEST_CASE("torn text stays torn") {
+    for (const char* text : {"", "{\"slices\": [1, 2", "{\"slices\": [\"", "{\"slices", "{\"slices\":"})
+        CHECK(without_arrays(text, kKeys) == text);
+}
