@@ -13,7 +13,7 @@ engine::Task<void> TrainingRun::begin_evidence(const Phase& phase, const EpochPl
         // What is asked about next may be another rank's to drop. (A stop that is agreed here lets nobody wait again.)
         co_await barrier_.arrive_for_all();
     }
-    if (!stopped()) cache_.begin(epoch);
+    if (!stopped() && counters_.is_detailed) cache_.begin(epoch);
 }
 
 void TrainingRun::gather_evidence(const Phase& phase, std::uint32_t epoch_index) {

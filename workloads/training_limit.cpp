@@ -32,6 +32,7 @@ std::uint64_t TrainingRun::begin_measuring() {
     loader::LoaderCounters fresh;
     fresh.in_flight = counters_.in_flight;
     fresh.stalled_accelerators = counters_.stalled_accelerators;
+    fresh.is_detailed = counters_.is_detailed;
     counters_ = std::move(fresh);
     settled_cpu_ = epoch_cpu_ = probes::cpu_mark({});
     start_ns_ = request_.reactor->now_ns();

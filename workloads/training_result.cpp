@@ -142,8 +142,11 @@ RunResult make_result(const RunRequest& request, const TrainingPlan& plan, stora
     if (outcome.samples_lost && result.status != "complete") // of a complete run the verdict says it
         result.invalid_reasons.push_back(
             "the samples that were read are not those of the plan (count or checksum of ids)");
+    const bool is_detailed = workload.metric.instrumentation != "none";
+    if (!is_detailed)
+        result.invalid_reasons.push_back("metric.instrumentation is none: nothing shows what this run measured");
     result.valid = result.invalid_reasons.empty();
-    verdict::conclude(result);
+    if (is_detailed) verdict::conclude(result);
     result.explanation = metrics::explain(result); // again, for its advice follows the verdict
     return result;
 }

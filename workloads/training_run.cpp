@@ -30,6 +30,7 @@ TrainingRun::TrainingRun(const RunRequest& request, const TrainingPlan& plan, st
     shared_.log = &log_;
     shared_.counters = &counters_;
     shared_.seed = request.run_seed;
+    counters_.is_detailed = workload_.metric.instrumentation != "none";
     measurements_.run_start_ns = start_ns_;
     steps_total_ = plan.steps_per_epoch * plan.epoch_count;
     if (request.limit.repeat_epoch) steps_total_ = RepeatedEpoch::kStepCount;
@@ -173,6 +174,7 @@ Task<void> TrainingRun::run_block(Phase& phase, accelerator::Block block) {
 }
 
 std::vector<Slice> TrainingRun::last_slices() {
+    if (!counters_.is_detailed) return {};
     slices_.finish(ended_ns_);
     return slices_.take();
 }
@@ -195,7 +197,7 @@ void TrainingRun::stop_loaders() {
 
 void TrainingRun::heartbeat() {
     const std::uint64_t now = request_.reactor->now_ns();
-    slices_.advance(now);
+    if (counters_.is_detailed) slices_.advance(now);
     if (request_.signal && *request_.signal != 0) barrier_.raise_stop(accelerator::kInterrupted);
     if (now >= cut_ns_ && !stopped()) barrier_.raise_own_stop(accelerator::kCutShort);
     if (barrier_.check_stop() != 0 && !loaders_stopped_) stop_loaders();

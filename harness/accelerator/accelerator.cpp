@@ -60,6 +60,7 @@ Task<void> Accelerator::run(Block block) {
 
 void Accelerator::count(const StepRecord& record) {
     shared_.log->add(local_index_, record);
+    if (!shared_.counters->is_detailed) return;
     metrics::EpochCounts& counts = shared_.counters->epoch;
     counts.batch_wait.add(record.ready_ns - record.request_ns);
     const std::uint64_t deadline_ns = record.ready_ns + record.think_drawn_ns;

@@ -89,6 +89,10 @@ std::vector<Key> run_rows() {
 
         nullable(number("metric.au", "fraction", "", between(0, 1), kBar,
                         "Accelerator utilization to reach, 0.9 for 90 %; without it nothing is failed.")),
+        choice(
+            "metric.instrumentation", "full|none", "full", field<&W::metric, &MetricSection::instrumentation>,
+            "Ours: none measures AU, bytes and CPU only: no latency histograms, no time of the loader, no one-second "
+            "slices, no cache evidence. To show what they cost; such a run cannot be judged."),
         alias("metric.exclude_start_steps", "output.metric.exclude_start_steps"),
         alias("metric.exclude_end_steps", "output.metric.exclude_end_steps"),
 

@@ -35,7 +35,7 @@ FileReading::FileReading(const LoaderContext& context, std::uint64_t file_index,
 
 // What was answered within the call was never in flight: its time is the client's.
 void FileReading::count(const IoOp& op) {
-    if (op.complete_ns == 0) return;
+    if (op.complete_ns == 0 || !context_.counters->is_detailed) return;
     metrics::EpochCounts& counts = context_.counters->epoch;
     counts.in_flight_ns += op.complete_ns - op.submit_ns;
     counts.client_queue_ns += op.resume_ns - op.complete_ns;
@@ -93,10 +93,11 @@ Task<void> FileReading::close() {
 
 Task<FileReading::Piece> FileReading::read(std::uint64_t offset, std::uint64_t bytes) {
     Piece piece;
+    const bool is_detailed = context_.counters->is_detailed;
     if (!context_.buffers->try_acquire()) {
-        const std::uint64_t start = context_.reactor->now_ns();
+        const std::uint64_t start = is_detailed ? context_.reactor->now_ns() : 0;
         co_await context_.buffers->acquire();
-        context_.counters->epoch.buffer_wait_ns += context_.reactor->now_ns() - start;
+        if (is_detailed) context_.counters->epoch.buffer_wait_ns += context_.reactor->now_ns() - start;
     }
     piece.buffer = LandingBuffer(context_.pool->try_lease(), *context_.buffers);
     if (context_.stopping && *context_.stopping) {
@@ -129,7 +130,8 @@ Task<FileReading::Piece> FileReading::read(std::uint64_t offset, std::uint64_t b
     count(op);
     piece.submit_ns = op.submit_ns;
     piece.complete_ns = op.complete_ns;
-    piece.resume_ns = op.complete_ns != 0 ? op.resume_ns : context_.reactor->now_ns(); // what answers at once may copy
+    piece.resume_ns = op.resume_ns;
+    if (op.complete_ns == 0 && is_detailed) piece.resume_ns = context_.reactor->now_ns(); // it may have copied
     if (op.result < 0)
         piece.error = read_failed(op, display_path());
     else if (static_cast<std::uint64_t>(op.result) < skip + bytes)
@@ -141,7 +143,7 @@ Task<FileReading::Piece> FileReading::read(std::uint64_t offset, std::uint64_t b
     if (piece.error) co_return piece;
     if (first_byte_ns_ == 0) {
         first_byte_ns_ = op.complete_ns != 0 ? op.complete_ns : op.resume_ns;
-        context_.counters->epoch.time_to_first_byte.add(first_byte_ns_ - open_submit_ns_);
+        if (is_detailed) context_.counters->epoch.time_to_first_byte.add(first_byte_ns_ - open_submit_ns_);
     }
     piece.data = std::span<const std::byte>(op.data + skip, bytes);
     totals_.bytes += bytes;
@@ -163,8 +165,9 @@ formats::ReadRequest FileReading::format_request() {
     if (context_.format->open_may_block()) request.local_path = context_.backend->local_path(path_);
     if (verify == Verify::content && request.has_content)
         request.on_payload = [this](std::uint64_t offset, std::span<const std::byte> payload) -> Status {
-            const bool is_timed = shape_.compression != FileShape::Compression::none ||
-                                  context_.format->is_blocking(shape_); // see count_check(), run_library()
+            const bool is_timed = context_.counters->is_detailed &&
+                                  (shape_.compression != FileShape::Compression::none ||
+                                   context_.format->is_blocking(shape_)); // see count_check(), run_library()
             const std::uint64_t start = is_timed ? context_.reactor->now_ns() : 0;
             const std::uint64_t file = context_.plan->content_index(file_index_);
             const std::size_t at = context_.content->first_difference(file, offset, payload);
@@ -196,6 +199,7 @@ Task<void> FileReading::run_library(std::function<void()> work, std::string_view
     };
     co_await context_.reactor->run_in_pool(std::move(timed), {operation, path_});
     times.resume_ns = reactor.now_ns();
+    if (!context_.counters->is_detailed) co_return;
     metrics::EpochCounts& counts = context_.counters->epoch;
     const std::uint64_t compared = std::min(std::exchange(compared_ns_, 0), times.complete_ns - times.submit_ns);
     counts.verify_ns += compared;
@@ -223,7 +227,7 @@ Task<Status> FileReading::read_through_library(std::uint32_t sample_index) {
     co_await run_library(std::move(work), "read");
     if (error) co_return *error;
     if (first_byte_ns_ == 0) first_byte_ns_ = context_.reactor->now_ns();
-    context_.counters->epoch.time_to_first_byte.add(first_byte_ns_ - start);
+    if (context_.counters->is_detailed) context_.counters->epoch.time_to_first_byte.add(first_byte_ns_ - start);
     totals_.bytes += bytes;
     ++totals_.reads;
     context_.counters->bytes += bytes;

@@ -79,11 +79,12 @@ class FileReading {
         consumed_ = data;
         consumed_offset_ = offset;
         auto result = body();
+        if (!context_.counters->is_detailed) return result;
         consumed_ns_ = context_.reactor->now_ns();
         count_check(consumed_ns_ - start_ns);
         return result;
     }
-    std::uint64_t consumed_ns() const { return consumed_ns_; } // when the last consume() ended
+    std::uint64_t consumed_ns() const { return consumed_ns_; } // when the last consume() ended; 0: not known
     std::uint64_t file_bytes() const { return file_->size_bytes; }
     const std::string& path() const { return path_; }
     std::string display_path() const { return context_.backend->display_path(path_); }

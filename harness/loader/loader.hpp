@@ -36,6 +36,7 @@ struct LoaderCounters {
     std::uint64_t bytes = 0, samples = 0, reads = 0, steps = 0; // running totals, for the one-second slices
     std::uint32_t in_flight = 0;
     std::uint32_t stalled_accelerators = 0;
+    bool is_detailed = true; // metric.instrumentation: else `epoch` stays empty, and no clock is looked at for it
 };
 
 // What all loaders of a rank share.

@@ -28,6 +28,7 @@ void count_sample(const LoaderContext& context, FileReading& file, SampleRef sam
     ++batch.sample_count;
     batch.id_checksum += sample_id_fingerprint(sample);
     ++context.counters->samples;
+    if (!context.counters->is_detailed) return;
     // A sample ends with its last check; where a library read it, now.
     const std::uint64_t end_ns = file.consumed_ns() != 0 ? file.consumed_ns() : context.reactor->now_ns();
     context.counters->epoch.sample_read_latency.add(end_ns - file.open_submit_ns());

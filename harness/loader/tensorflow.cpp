@@ -145,7 +145,8 @@ class TensorflowLoader final : public SignalledLoader {
             if (record_start_ns == 0) record_start_ns = piece.submit_ns;
             const std::uint64_t now = file.consumed_ns();
             for (; records < *complete; ++records) {
-                context_.counters->epoch.sample_read_latency.add(now - record_start_ns);
+                if (context_.counters->is_detailed)
+                    context_.counters->epoch.sample_read_latency.add(now - record_start_ns);
                 record_start_ns = piece.submit_ns;
                 const std::uint64_t index = index_of(position, records);
                 if (index >= total_) continue; // the rest of a file that this epoch needs only a part of

@@ -123,6 +123,7 @@ struct OutputSection {
 };
 struct MetricSection {
     double au = 0.90;
+    std::string instrumentation = "full";                      // ours: full | none
     bool au_is_set = false;                                    // without a bar in the file nothing is failed
     bool exclude_first_step = true, exclude_last_step = false; // rules 1.0-3.0: the first only
     bool operator==(const MetricSection&) const = default;
