@@ -39,6 +39,9 @@ std::string words_of(const HostEpoch& one) {
                              MB(*cache.source_bytes), cache.source, percent(*share));
     else
         words += fmt::format("{} were delivered", MB(static_cast<double>(cache.bytes_delivered)));
+    // The device is counted for whoever reads it; the ranks' own part shows it where others were busy.
+    if (one.source_share().value_or(0) > 1.5 && cache.process_read_bytes)
+        words += fmt::format(", {} of it for the ranks of this job", MB(*cache.process_read_bytes));
     if (cache.sampled_page_count > 0)
         words += fmt::format("; {} of {} sampled pages were in the page cache just before they were read",
                              cache.resident_page_count, cache.sampled_page_count);

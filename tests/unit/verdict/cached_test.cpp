@@ -42,6 +42,12 @@ TEST_CASE("C9: files that lay in the page cache are cached although the device w
     const auto evidence = cached(r);
     REQUIRE(evidence);
     CHECK(has(evidence->words, "990 of 1000 sampled pages were in the page cache"));
+    CHECK_FALSE(has(evidence->words, "of it for the ranks"));
+    RunResult busy = r; // somebody else reads the same device
+    cache_of(busy, 0).source_bytes = 8e9;
+    cache_of(busy, 0).process_read_bytes = 2e6;
+    CHECK(has(cached(busy)->words,
+              "8000 MB came from vda (ext4 on /data) (800.0 %), 2.0 MB of it for the ranks of this"));
     r.odirect = true;
     CHECK_FALSE(cached(r));
     r.odirect = false;
