@@ -90,6 +90,28 @@ std::string quantiles(const RunResult& r, std::string_view name, const std::stri
                             value_text(row(r.metrics, key + "_p95"), 2), value_text(row(r.metrics, key + "_p99"), 2)));
 }
 
+// Whether the run was the same all along: the first epoch against the rest, and the way within an epoch.
+std::string steadiness(const RunResult& r) {
+    const Metric* first = row(r.metrics, "first_epoch_MB_over_later");
+    const Metric* drift = row(r.metrics, "MB_per_second_drift_over_mean");
+    std::string text;
+    if (first != nullptr && first->value) text += fmt::format("first epoch {:.2f} of the later ones   ", *first->value);
+    if (drift != nullptr && drift->value) text += fmt::format("{:+.1f} % within an epoch", 100 * *drift->value);
+    while (text.ends_with(' ')) text.pop_back();
+    return text.empty() ? text : line("MB/s over time", text);
+}
+
+std::string loader_time(const LoaderTime& t) {
+    const double total = t.in_flight_s + t.client_queue_s + t.decode_s + t.verify_s + t.buffer_wait_s;
+    if (total <= 0) return {};
+    const auto share = [&](double part) { return 100 * part / total; };
+    return line("loader time",
+                fmt::format("in flight {:.1f} %   client queue {:.1f} %   decode {:.1f} %   verify {:.1f} "
+                            "%   buffer wait {:.1f} %",
+                            share(t.in_flight_s), share(t.client_queue_s), share(t.decode_s), share(t.verify_s),
+                            share(t.buffer_wait_s)));
+}
+
 std::string figures(const RunResult& r, bool colour) {
     const auto text = [&](std::string_view key, int decimals) { return value_text(row(r.metrics, key), decimals); };
     const auto both = [&](std::string_view a, std::string_view b) {
@@ -104,8 +126,10 @@ std::string figures(const RunResult& r, bool colour) {
     const Metric* slowest = row(r.metrics, "sustained_MB_per_second_min");
     if (slowest != nullptr && slowest->value)
         out += line("sustained, by second",
-                    fmt::format("mean {}   p5 {}   min {}", text("sustained_MB_per_second_mean", -1),
-                                text("sustained_MB_per_second_p5", -1), text("sustained_MB_per_second_min", -1)));
+                    fmt::format("mean {}   p5 {}   min {}   cv {}", text("sustained_MB_per_second_mean", -1),
+                                text("sustained_MB_per_second_p5", -1), text("sustained_MB_per_second_min", -1),
+                                text("sustained_MB_per_second_stdev_over_mean", 3)));
+    out += steadiness(r);
     const Metric* whole = row(r.metrics, "samples_per_second_whole_epochs");
     out += line("samples",
                 text("samples_per_second_mean", -1) +
@@ -123,6 +147,7 @@ std::string figures(const RunResult& r, bool colour) {
                         share(a.think_s), share(a.storage_wait_s), share(a.client_wait_s), share(a.barrier_wait_s),
                         share(a.outside_s)));
     }
+    out += loader_time(r.loader_time);
     return out;
 }
 

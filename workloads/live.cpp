@@ -42,8 +42,11 @@ void SliceRecorder::advance(std::uint64_t now_ns) {
 
 void SliceRecorder::finish(std::uint64_t now_ns) {
     advance(now_ns);
-    if (now_ns <= start_ns_ + closed_ * kNsPerS) return;
-    last_ = growth();
+    const Slice rest = growth();
+    // What happened at the very end of the last slice is a slice of no length, rather than nothing.
+    const bool anything = rest.bytes > 0 || rest.samples > 0 || rest.reads > 0 || rest.steps > 0;
+    if (now_ns <= start_ns_ + closed_ * kNsPerS && !anything) return;
+    last_ = rest;
     last_.start_ns = closed_++ * kNsPerS;
     slices_.push_back(last_);
 }

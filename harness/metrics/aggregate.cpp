@@ -65,17 +65,18 @@ WindowAggregate sums(const TrainingMeasurements& m, const std::vector<BlockTotal
     const Edition* edition = find_edition(m.edition);
     if (edition == nullptr) edition = find_edition(kDefaultEdition);
     w.figures = figures(edition->training->name, blocks, w.batch_size);
+    w.identity_deviation = au_identity_deviation(blocks, w.figures.au_percentage, w.batch_size);
     w.dlio = figures("dlio", blocks, w.batch_size);
     w.dlio_current = figures("dlio_current", blocks, w.batch_size);
     return w;
 }
 
 // Complete slices only: one that the window cuts would look slower than it was.
-void add_slices(const TrainingMeasurements& m, Window window, std::vector<double>& MB_per_second) {
+void add_slices(const TrainingMeasurements& m, Window window, std::vector<TimedRate>& rates) {
     for (const Slice& slice : m.slices) {
         const std::uint64_t start = m.run_start_ns + slice.start_ns;
         if (start >= window.start_ns && start + m.slice_ns <= window.end_ns)
-            MB_per_second.push_back(to_MB(static_cast<double>(slice.bytes)) / seconds(m.slice_ns));
+            rates.push_back({seconds(slice.start_ns), to_MB(static_cast<double>(slice.bytes)) / seconds(m.slice_ns)});
     }
 }
 
@@ -146,7 +147,7 @@ EpochResult epoch_result(const TrainingMeasurements& m, const EpochMeasurement& 
         WindowAggregate part = sums(m, blocks, epoch.evaluation);
         part.wall_s = part.window_s = seconds(window.end_ns - window.start_ns);
         whole.window_s += part.window_s;
-        add_slices(m, window, whole.slice_MB_per_second);
+        add_slices(m, window, whole.slices);
         BlockResult block;
         block.index = index;
         block.step_count = static_cast<std::uint64_t>(part.step_count);

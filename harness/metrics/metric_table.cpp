@@ -83,7 +83,7 @@ FormulaValue run_MiB(const R& r) {
 FormulaValue needed_MB(const R& r) {
     const double bytes = sum(r.train, &W::bytes_delivered), think_s = sum(r.train, &W::think_s);
     if (bytes <= 0) return FormulaValue::none(kNoBytes);
-    return ratio(to_MB(bytes) * r.train.front().accelerator_count, think_s, "think_time_is_zero");
+    return ratio(to_MB(bytes) * r.train.front().accelerator_count, think_s, kThinkIsZero);
 }
 
 // Of all epochs and hosts. Example: epochs of 1.02 and 0.03: 0.03.
@@ -96,11 +96,36 @@ FormulaValue source_over_delivered(const R& r) {
     return least;
 }
 
-std::vector<double> slices(const R& r) {
-    std::vector<double> all;
-    for (const W& w : r.train) all.insert(all.end(), w.slice_MB_per_second.begin(), w.slice_MB_per_second.end());
+std::vector<TimedRate> timed_slices(const R& r) {
+    std::vector<TimedRate> all;
+    for (const W& w : r.train) all.insert(all.end(), w.slices.begin(), w.slices.end());
     return all;
 }
+std::vector<double> slices(const R& r) {
+    std::vector<double> all;
+    for (const TimedRate& one : timed_slices(r)) all.push_back(one.rate);
+    return all;
+}
+FormulaValue sustained_cv(const R& r) { return coefficient_of_variation(timed_slices(r)); }
+FormulaValue drift_mean(const R& r) {
+    return mean(each(r.train, [](const W& w) { return relative_drift(w.slices); }));
+}
+FormulaValue identity_deviation(const R& r) { // the worst: a mean would hide a contradiction
+    FormulaValue worst = FormulaValue::none(kNoSteps);
+    for (const W& w : r.train)
+        if (const FormulaValue& one = w.identity_deviation; !worst || (one && *one.number > *worst.number))
+            worst = one ? one : FormulaValue::none(one.reason);
+    return worst;
+}
+// Example: first epoch 800 MB/s, later ones 1000 and 1000: 0.8, the first was slower: it was warming up. 1.25: the
+// later ones were slower.
+FormulaValue over_later(const FormulaValue& first, const FormulaValue& later) {
+    if (!first) return first;
+    if (!later) return later;
+    return ratio(*first.number, *later.number);
+}
+FormulaValue first_over_later_MB(const R& r) { return over_later(delivered_first(r), delivered_later(r)); }
+FormulaValue first_over_later_au(const R& r) { return over_later(au_first(r), au_later(r)); }
 FormulaValue sustained_mean(const R& r) {
     const std::vector<double> all = slices(r);
     return ratio(std::accumulate(all.begin(), all.end(), 0.0), static_cast<double>(all.size()), kNoSlices);
@@ -165,6 +190,7 @@ FormulaValue rate_of(const R& r) {
 constexpr std::string_view kRules = "MLPerf Storage rules 1.0-3.0", kDesign = "DESIGN section 8";
 constexpr auto kReads = &R::sample_read_latency;
 constexpr auto kWaits = &R::batch_wait;
+constexpr auto kThinkErrors = &R::think_error;
 constexpr auto kFirstByte = &R::time_to_first_byte;
 using H = HistogramData;
 
@@ -189,6 +215,11 @@ constexpr std::array kRunMetrics{
     RunMetric{"sustained_MB_per_second_mean", "MB/s", "slices_in_window", kDesign, sustained_mean, nullptr},
     RunMetric{"sustained_MB_per_second_p5", "MB/s", "slices_in_window", kDesign, sustained_p5, nullptr},
     RunMetric{"sustained_MB_per_second_min", "MB/s", "slices_in_window", kDesign, sustained_min, nullptr},
+    RunMetric{"sustained_MB_per_second_stdev_over_mean", "", "slices_stdev_over_mean", kDesign, sustained_cv, nullptr},
+    RunMetric{"first_epoch_MB_over_later", "", "first_over_later", kDesign, first_over_later_MB, nullptr},
+    RunMetric{"first_epoch_au_over_later", "", "first_over_later", kDesign, first_over_later_au, nullptr},
+    RunMetric{"MB_per_second_drift_over_mean", "", "least_squares_over_mean", kDesign, drift_mean, nullptr},
+    RunMetric{"au_identity_deviation", "", "rate_against_au", "case T7", identity_deviation, nullptr},
     RunMetric{"batch_wait_s_p50", "s", "histogram_quantile", kDesign, latency<kWaits, &H::p50_ns>, nullptr},
     RunMetric{"batch_wait_s_p95", "s", "histogram_quantile", kDesign, latency<kWaits, &H::p95_ns>, nullptr},
     RunMetric{"batch_wait_s_p99", "s", "histogram_quantile", kDesign, latency<kWaits, &H::p99_ns>, nullptr},
@@ -198,6 +229,8 @@ constexpr std::array kRunMetrics{
     RunMetric{"time_to_first_byte_s_p50", "s", "histogram_quantile", kDesign, latency<kFirstByte, &H::p50_ns>, nullptr},
     RunMetric{"time_to_first_byte_s_p95", "s", "histogram_quantile", kDesign, latency<kFirstByte, &H::p95_ns>, nullptr},
     RunMetric{"time_to_first_byte_s_p99", "s", "histogram_quantile", kDesign, latency<kFirstByte, &H::p99_ns>, nullptr},
+    RunMetric{"think_error_s_p50", "s", "histogram_quantile", "case T5", latency<kThinkErrors, &H::p50_ns>, nullptr},
+    RunMetric{"think_error_s_p99", "s", "histogram_quantile", "case T5", latency<kThinkErrors, &H::p99_ns>, nullptr},
     RunMetric{"cpu_s_per_GB_process", "s/GB", "cpu_over_bytes", kDesign, cpu_process, nullptr},
     RunMetric{"cpu_s_per_GB_host", "s/GB", "cpu_over_bytes", kDesign, cpu_host, nullptr},
     RunMetric{"source_bytes_over_delivered", "", "least_of_hosts", kDesign, source_over_delivered, nullptr},

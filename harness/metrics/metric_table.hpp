@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "harness/metrics/editions.hpp"
+#include "harness/metrics/steadiness.hpp"
 #include "harness/types/run_result.hpp"
 
 namespace feedbench::metrics {
@@ -26,7 +27,8 @@ struct WindowAggregate {
     double wait_s = 0;   // request to ready, over all accelerators
     double accelerator_steps = 0; // steps over all accelerators
     Figures figures, dlio, dlio_current;
-    std::vector<double> slice_MB_per_second;                            // of the complete slices inside the windows
+    std::vector<TimedRate> slices; // MB/s of the complete slices inside the windows
+    FormulaValue identity_deviation = FormulaValue::none(kNoSteps);
     FormulaValue source_over_delivered = FormulaValue::none(kNoSource); // of the host with the least
 };
 

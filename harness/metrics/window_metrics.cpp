@@ -49,16 +49,29 @@ FormulaValue nominal_MB(const W& w) {
 }
 
 // Example: slices of 100, 120 and 20 MB/s: mean 80, p5 20, minimum 20.
+std::vector<double> slice_rates(const W& w) {
+    std::vector<double> rates;
+    for (const TimedRate& one : w.slices) rates.push_back(one.rate);
+    return rates;
+}
 FormulaValue sustained_mean(const W& w) {
     double sum = 0;
-    for (const double rate : w.slice_MB_per_second) sum += rate;
-    return ratio(sum, static_cast<double>(w.slice_MB_per_second.size()), kNoSlices);
+    for (const TimedRate& one : w.slices) sum += one.rate;
+    return ratio(sum, static_cast<double>(w.slices.size()), kNoSlices);
 }
-FormulaValue sustained_p5(const W& w) { return quantile(w.slice_MB_per_second, 0.05, kNoSlices); }
-FormulaValue sustained_min(const W& w) { return quantile(w.slice_MB_per_second, 0, kNoSlices); }
+FormulaValue sustained_p5(const W& w) { return quantile(slice_rates(w), 0.05, kNoSlices); }
+FormulaValue sustained_min(const W& w) { return quantile(slice_rates(w), 0, kNoSlices); }
+FormulaValue sustained_cv(const W& w) { return coefficient_of_variation(w.slices); }
+FormulaValue drift(const W& w) { return relative_drift(w.slices); }
 
 // Example: epoch of 40 s, blocks of 19 and 18 s, a checkpoint between them: 3 s.
 FormulaValue outside(const W& w) { return FormulaValue::of(std::max(0.0, w.wall_s - w.window_s)); }
+
+// Example: 3 s of 40 s: 7.5 %.
+FormulaValue outside_share(const W& w) {
+    const FormulaValue part = ratio(w.wall_s - w.window_s, w.wall_s);
+    return part ? FormulaValue::of(std::max(0.0, 100 * *part.number)) : part;
+}
 
 FormulaValue batch_wait_mean(const W& w) { return ratio(w.wait_s, w.accelerator_steps, kNoSteps); }
 
@@ -76,10 +89,16 @@ constexpr std::array kWindowMetrics{
     WindowMetric{"sustained_MB_per_second_mean", "MB/s", "slices_in_window", "DESIGN section 8", sustained_mean, false},
     WindowMetric{"sustained_MB_per_second_p5", "MB/s", "slices_in_window", "DESIGN section 8", sustained_p5, false},
     WindowMetric{"sustained_MB_per_second_min", "MB/s", "slices_in_window", "DESIGN section 8", sustained_min, false},
+    WindowMetric{"sustained_MB_per_second_stdev_over_mean", "", "slices_stdev_over_mean", "DESIGN section 8",
+                 sustained_cv, false},
+    WindowMetric{"MB_per_second_drift_over_mean", "", "least_squares_over_mean", "DESIGN section 8", drift, false},
+    WindowMetric{"au_identity_deviation", "", "rate_against_au", "case T7",
+                 [](const W& w) { return w.identity_deviation; }, false},
     WindowMetric{"batch_wait_s_mean", "s", "wait_over_steps", "DESIGN section 8", batch_wait_mean, true},
     WindowMetric{"source_bytes_over_delivered", "", "least_of_hosts", "DESIGN section 8",
                  [](const W& w) { return w.source_over_delivered; }, false},
     WindowMetric{"outside_block_s", "s", "wall_minus_windows", "DESIGN section 8", outside, false},
+    WindowMetric{"outside_block_percentage", "%", "wall_minus_windows", "DESIGN section 8", outside_share, false},
     WindowMetric{"wall_s", "s", "wall", "DESIGN section 8", [](const W& w) { return FormulaValue::of(w.wall_s); },
                  false},
 };

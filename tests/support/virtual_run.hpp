@@ -9,6 +9,8 @@
 #include "harness/cluster/communicator.hpp"
 #include "harness/engine/reactor.hpp"
 #include "harness/metrics/aggregate.hpp"
+#include "harness/metrics/attribution.hpp"
+#include "harness/types/units.hpp"
 #include "workloads/training.hpp"
 
 namespace feedbench::test {
@@ -79,9 +81,44 @@ inline double step_s(const RunResult& result) {
     return (block.end_s - block.start_s) / static_cast<double>(block.step_count);
 }
 
+inline double sum_of_parts(const Attribution& a) {
+    return a.think_s + a.storage_wait_s + a.client_wait_s + a.barrier_wait_s + a.outside_s;
+}
+
+// The hosts of an epoch add up to the epoch.
+inline void check_hosts(const RunResult& result, const EpochResult& epoch) {
+    REQUIRE(epoch.hosts.size() == result.hosts.size());
+    Attribution sum;
+    LoaderTime time;
+    std::uint64_t bytes = 0;
+    std::vector<std::uint64_t> counts(epoch.histograms.size());
+    for (const HostEpochResult& host : epoch.hosts) {
+        INFO("host " << host.host);
+        CHECK(sum_of_parts(host.attribution) == Approx(host.attribution.total_s).epsilon(0.001).margin(1e-9));
+        metrics::add(sum, host.attribution);
+        metrics::add(time, host.loader_time);
+        bytes += host.bytes_delivered;
+        REQUIRE(host.histograms.size() == epoch.histograms.size());
+        for (std::size_t i = 0; i < counts.size(); ++i) {
+            CHECK(host.histograms[i].key == epoch.histograms[i].key);
+            counts[i] += host.histograms[i].count;
+        }
+    }
+    CHECK(sum.storage_wait_s == Approx(epoch.attribution.storage_wait_s).margin(1e-9));
+    CHECK(sum.client_wait_s == Approx(epoch.attribution.client_wait_s).margin(1e-9));
+    CHECK(sum.total_s == Approx(epoch.attribution.total_s).margin(1e-9));
+    CHECK(time.in_flight_s == Approx(epoch.loader_time.in_flight_s).margin(1e-9));
+    CHECK(bytes == epoch.bytes_delivered);
+    for (std::size_t i = 0; i < counts.size(); ++i) CHECK(counts[i] == epoch.histograms[i].count);
+    // Whoever waits for the storage waits for something that is in flight there.
+    CHECK(epoch.attribution.storage_wait_s <= epoch.loader_time.in_flight_s + 1e-9);
+}
+
 // Whatever a run does, and however it ends, its books balance.
 inline void check_books(const RunResult& result) {
     CHECK(result.virtual_time);
+    CHECK(sum_of_parts(result.attribution) == Approx(result.attribution.total_s).epsilon(0.001).margin(1e-9));
+    for (std::size_t i = 0; i < result.slices.size(); ++i) CHECK(result.slices[i].start_ns == i * kNsPerS);
     for (const EpochResult& epoch : result.epochs) {
         INFO("epoch " << epoch.index << (epoch.evaluation ? " (evaluation)" : ""));
         CHECK(epoch.end_s >= epoch.start_s);
@@ -97,8 +134,8 @@ inline void check_books(const RunResult& result) {
         const Attribution& a = epoch.attribution;
         for (const double part : {a.think_s, a.storage_wait_s, a.client_wait_s, a.barrier_wait_s, a.outside_s})
             CHECK(part >= 0);
-        const double parts = a.think_s + a.storage_wait_s + a.client_wait_s + a.barrier_wait_s + a.outside_s;
-        CHECK(parts == Approx(a.total_s).epsilon(0.001).margin(1e-9));
+        CHECK(sum_of_parts(a) == Approx(a.total_s).epsilon(0.001).margin(1e-9));
+        check_hosts(result, epoch);
         CHECK(a.total_s ==
               Approx((epoch.end_s - epoch.start_s) * result.accelerator_count).epsilon(0.001).margin(1e-9));
         if (const Metric* au = metrics::find_metric(epoch.metrics, "au_percentage"); au && au->value) {
@@ -112,10 +149,23 @@ inline void check_books(const RunResult& result) {
 inline void check_invariants(const RunResult& result) {
     CHECK(result.status == "complete");
     CHECK(result.valid);
+    std::uint64_t steps = 0, bytes = 0;
     for (const EpochResult& epoch : result.epochs) {
         INFO("epoch " << epoch.index << (epoch.evaluation ? " (evaluation)" : ""));
         CHECK(epoch.samples_proved);
+        for (const HistogramData& histogram : epoch.histograms)
+            if (histogram.key == "batch_wait" || histogram.key == "think_error")
+                CHECK(histogram.count == epoch.step_count * result.accelerator_count);
+        steps += epoch.step_count * result.accelerator_count;
+        bytes += epoch.bytes_delivered;
     }
+    Slice sum; // the second that the end cut short is among them
+    for (const Slice& slice : result.slices) {
+        sum.steps += slice.steps;
+        sum.bytes += slice.bytes;
+    }
+    CHECK(sum.steps == steps);
+    CHECK(sum.bytes >= bytes); // a loader may read more than it hands over
     check_books(result);
 }
 

@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "harness/metrics/attribution.hpp"
+#include "harness/metrics/editions.hpp"
 #include "harness/types/units.hpp"
 #include "tests/support/fake_ranks.hpp"
 
@@ -94,4 +96,57 @@ TEST_CASE("a step that another rank's stop cut short is not logged; one that end
     REQUIRE(totals.size() == 1);
     CHECK(totals[0].step_count == 1);
     CHECK(totals[0].barrier_wait_ns == kNsPerS - 10 * kNsPerMs);
+}
+
+namespace {
+
+// Virtual time of a client that is so busy that it always wakes up late.
+class LateClock final : public engine::Clock {
+  public:
+    explicit LateClock(std::uint64_t late_ns) : late_ns_(late_ns) {}
+    std::uint64_t now_ns() const override { return now_ns_; }
+    bool is_virtual() const override { return true; }
+    std::uint64_t spin_window_ns() const override { return 0; }
+    void wait_until(std::uint64_t time_ns) override { now_ns_ = std::max(now_ns_, time_ns + late_ns_); }
+
+  private:
+    std::uint64_t late_ns_, now_ns_ = 0;
+};
+
+} // namespace
+
+TEST_CASE("case T14: sleeps of 3.5 ms that take 5.9 ms lower AU, and the loss is the client's", "[accelerator]") {
+    LateClock clock(2'400'000);
+    auto reactor = engine::Reactor::make(clock, {.use_uring = false}).value();
+    test::FakeRanks ranks{{1}};
+    auto here = ranks.rank(0);
+    cluster::StepBarrier barrier{*reactor, *here, 1, kFirstStop};
+    StepLog log{false};
+    loader::LoaderCounters counters;
+    Shared shared;
+    shared.reactor = reactor.get();
+    shared.barrier = &barrier;
+    shared.log = &log;
+    shared.counters = &counters;
+    TimeDistribution think;
+    think.mean_s = 0.0035;
+    Accelerator one(shared, 0, 0, std::make_unique<ScriptedLoader>(std::nullopt));
+    const std::uint32_t indices[] = {0};
+    log.begin_block(indices, 0, 0);
+    REQUIRE(reactor->run(one.run(Block{0, 0, 0, 100, &think})));
+    const auto totals = log.take_totals();
+    REQUIRE(totals.size() == 1);
+    CHECK(totals[0].step_count == 100);
+    CHECK(totals[0].duration_ns() == 100 * 5'900'000);
+    const Attribution a = metrics::attribute(totals, 1, totals[0].duration_ns());
+    CHECK(a.think_s == Approx(0.35));
+    CHECK(a.client_wait_s == Approx(0.24));
+    CHECK(a.storage_wait_s == 0);
+    const auto au =
+        metrics::find_formula("rules")->au_percentage(metrics::block_input(totals[0], 1, metrics::ThinkTime::drawn));
+    CHECK(*au.number == Approx(100 * 3.5 / 5.9).epsilon(1e-6));
+    CHECK(counters.epoch.think_error.count() == 100);
+    CHECK(counters.epoch.think_error.min_ns() == 2'400'000);
+    CHECK(counters.epoch.think_error.max_ns() == 2'400'000);
+    CHECK(counters.epoch.batch_wait.max_ns() == 0);
 }

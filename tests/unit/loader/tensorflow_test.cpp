@@ -115,6 +115,9 @@ TEST_CASE("tensorflow: a shuffle fills its buffer before the first batch comes o
     REQUIRE(got[0].size() == 20);
     CHECK(got[0][0].ready_ns == 12 * kNsPerMs); // 10 records of the buffer and the batch's own 2
     CHECK(got[0][1].ready_ns == (12 + 100 + 2) * kNsPerMs);
+    // The records that fill the buffer belong to later batches; the first one waited for the storage all the same.
+    CHECK(got[0][0].storage_wait_ns == 12 * kNsPerMs);
+    CHECK(got[0][1].storage_wait_ns == 2 * kNsPerMs);
     CHECK(rig.backend().read_count == 40);
 }
 

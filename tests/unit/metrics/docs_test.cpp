@@ -27,7 +27,7 @@ TEST_CASE("docs/metrics.md knows every metric, formula and reason") {
         documented(metric.formula);
     }
     for (const Formula& formula : formulas()) documented(formula.name);
-    for (const std::string_view reason :
-         {kWindowEmpty, kNoSteps, kNoBytes, kNoTime, kUneven, kNoSlices, kNotCounted, kOneEpoch, kNoSource})
+    for (const std::string_view reason : {kWindowEmpty, kNoSteps, kNoBytes, kNoTime, kUneven, kNoSlices, kNotCounted,
+                                          kOneEpoch, kNoSource, kFewSlices, kThinkVaries, kThinkIsZero})
         documented(reason);
 }

@@ -84,7 +84,7 @@ inline void add_counts(metrics::TrainingMeasurements& m, std::uint32_t epoch,
             counts.batch_wait.add(metrics::test::ns(s.wait_s), m.hosts[h].accelerator_count);
             counts.think_error.add(40'000 + 1000 * h, m.hosts[h].accelerator_count);
         }
-        for (std::uint64_t i = 1; i <= 500; ++i) counts.sample_read_latency.add(i * 500'000);
+        for (std::uint64_t i = 1; i <= 8; ++i) counts.sample_read_latency.add(i * 30'000'000);
         counts.in_flight_ns = 7'500'000'000;
         counts.client_queue_ns = 125'000'000;
         counts.decode_ns = 500'000'000;
