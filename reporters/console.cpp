@@ -124,11 +124,13 @@ std::string figures(const RunResult& r, bool colour) {
     out += line("delivered", both("delivered_MB_per_second", "delivered_MiB_per_second"));
     out += line("needed at 100 % AU", text("needed_MB_per_second", -1));
     const Metric* slowest = row(r.metrics, "sustained_MB_per_second_min");
-    if (slowest != nullptr && slowest->value)
+    if (slowest != nullptr && slowest->value) {
+        const Metric* spread = row(r.metrics, "sustained_MB_per_second_stdev_over_mean");
         out += line("sustained, by second",
-                    fmt::format("mean {}   p5 {}   min {}   cv {}", text("sustained_MB_per_second_mean", -1),
-                                text("sustained_MB_per_second_p5", -1), text("sustained_MB_per_second_min", -1),
-                                text("sustained_MB_per_second_stdev_over_mean", 3)));
+                    fmt::format("mean {}   p5 {}   min {}", text("sustained_MB_per_second_mean", -1),
+                                text("sustained_MB_per_second_p5", -1), text("sustained_MB_per_second_min", -1)) +
+                        (spread != nullptr && spread->value ? fmt::format("   cv {:.3f}", *spread->value) : ""));
+    }
     out += steadiness(r);
     const Metric* whole = row(r.metrics, "samples_per_second_whole_epochs");
     out += line("samples",

@@ -18,6 +18,7 @@ double mean_rate(std::span<const TimedRate> rates) {
 
 FormulaValue coefficient_of_variation(std::span<const TimedRate> rates) {
     if (rates.empty()) return FormulaValue::none(kNoSlices);
+    if (rates.size() < 2) return FormulaValue::none(kFewSlices);
     const double mean = mean_rate(rates);
     double squares = 0;
     for (const TimedRate& one : rates) squares += (one.rate - mean) * (one.rate - mean);

@@ -21,7 +21,8 @@ struct TimedRate {
     double time_s = 0, rate = 0;
 };
 
-// Population standard deviation / mean. Example: 100, 120, 20 MB/s: mean 80, deviation 43.2, 0.540.
+// Population standard deviation / mean, of at least 2 slices. Example: 100, 120, 20 MB/s: mean 80, deviation 43.2,
+// 0.540.
 FormulaValue coefficient_of_variation(std::span<const TimedRate> rates);
 // Change along the least squares line from the first to the last slice, over the mean rate; of at least 5 slices.
 // Example: 100, 98, 96, 94, 92 MB/s: slope -2 a second, -8 over 4 s, mean 96: -0.083.

@@ -21,6 +21,7 @@ TEST_CASE("spread over the mean: the worked example") {
     CHECK(*coefficient_of_variation(each_second({100, 120, 20})).number == Approx(0.5400617));
     CHECK(*coefficient_of_variation(each_second({7, 7, 7})).number == 0);
     CHECK(coefficient_of_variation({}).reason == kNoSlices);
+    CHECK(coefficient_of_variation(each_second({7})).reason == kFewSlices); // not "perfectly steady"
     CHECK(coefficient_of_variation(each_second({0, 0})).reason == kNoBytes);
 }
 
