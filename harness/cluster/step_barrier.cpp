@@ -63,7 +63,7 @@ bool StepBarrier::finish_if_agreed() {
     step_stop_ = 0;
     for (const Waiter& waiter : waiters_) {
         *waiter.agreed = agreed;
-        reactor_.post(waiter.coroutine);
+        reactor_.post_first(waiter.coroutine);
     }
     waiters_.clear();
     return true;

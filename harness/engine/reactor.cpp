@@ -65,7 +65,6 @@ void Reactor::ReadyQueue::grow() {
 
 void Reactor::add_source(EventSource& source) { sources_.push_back(&source); }
 void Reactor::remove_source(EventSource& source) { std::erase(sources_, &source); }
-
 void Reactor::wake() {
     if (uring_) uring_->wake();
 }
@@ -283,15 +282,16 @@ Status Reactor::run(Task<void> task) {
     task.start();
     while (!task.finished()) {
         // A bounded batch, so that timers and completions get their turn while coroutines keep each other busy.
+        for (std::size_t n = urgent_.size(); n > 0 && !task.finished(); --n) urgent_.pop().resume();
         for (std::size_t n = ready_.size(); n > 0 && !task.finished(); --n) {
             ready_.pop().resume();
-            if (fire_due_timers()) break;
+            if (fire_due_timers() || urgent_.size() > 0) break;
         }
         if (task.finished()) break;
         const bool fired = fire_due_timers();
         const bool polled = poll_sources();
         beat_if_due();
-        if (!fired && !polled && ready_.size() == 0)
+        if (!fired && !polled && ready_.size() == 0 && urgent_.size() == 0)
             if (auto status = sleep_until_event(); !status) return status;
     }
     return {};

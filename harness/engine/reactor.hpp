@@ -63,6 +63,9 @@ class Reactor final : public CompletionSink {
     ThreadPool& thread_pool(unsigned at_least = 1);
 
     void post(std::coroutine_handle<> coroutine) { ready_.push(coroutine); }
+    // The same, before everything that post() queued: whoever's time has come, or who was let through the step barrier,
+    // does little, and is measured; a worker may read a whole batch before it waits again.
+    void post_first(std::coroutine_handle<> coroutine) { urgent_.push(coroutine); }
     void set_timer(Timer& timer); // may be set again while queued
     void cancel_timer(Timer& timer);
     void add_source(EventSource& source);
@@ -119,7 +122,7 @@ class Reactor final : public CompletionSink {
             late_allowed_ns = late_allowed;
             fire = [](Timer& t) {
                 auto& self = static_cast<SleepAwaiter&>(t);
-                self.reactor_.post(self.coroutine_);
+                self.reactor_.post_first(self.coroutine_);
             };
         }
         SleepAwaiter(const SleepAwaiter&) = delete;
@@ -233,7 +236,7 @@ class Reactor final : public CompletionSink {
     Clock& clock_;
     std::unique_ptr<Uring> uring_;
     std::unique_ptr<ThreadPool> pool_;
-    ReadyQueue ready_;
+    ReadyQueue ready_, urgent_;
     std::vector<Timer*> timers_; // binary heap by (deadline, order)
     std::uint64_t timer_order_ = 0;
     std::vector<EventSource*> sources_;

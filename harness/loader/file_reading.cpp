@@ -29,7 +29,8 @@ std::uint64_t landing_buffer_bytes(const ReaderSection& reader) {
 }
 
 FileReading::FileReading(const LoaderContext& context, std::uint64_t file_index, std::uint64_t order)
-    : context_(context), file_index_(file_index), order_(order) {
+    : context_(context), has_content_(context.backend->capabilities().has_content), file_index_(file_index),
+      order_(order) {
     context.plan->name(file_index, path_);
 }
 
@@ -58,9 +59,8 @@ void FileReading::count_check(std::uint64_t spent_ns) {
 }
 
 Task<Status> FileReading::open() {
-    const bool has_content = context_.backend->capabilities().has_content;
     // The planned shape of a file whose size varies is not free to compute: only where somebody looks at it.
-    if (!has_content || context_.reader->verify != Verify::off || !context_.plan->sizes_vary())
+    if (!has_content_ || context_.reader->verify != Verify::off || !context_.plan->sizes_vary())
         shape_ = context_.plan->shape(file_index_);
     else
         shape_.sample_count = context_.plan->samples_per_file();
@@ -68,7 +68,7 @@ Task<Status> FileReading::open() {
     op.kind = IoKind::open;
     op.path = path_;
     op.client = context_.accelerator_index;
-    if (!has_content) {
+    if (!has_content_) {
         auto bytes = context_.format->file_bytes(shape_);
         if (!bytes) co_return bytes.error();
         op.size_hint = *bytes;
@@ -101,11 +101,11 @@ Task<FileReading::Piece> FileReading::read(std::uint64_t offset, std::uint64_t b
     }
     piece.buffer = LandingBuffer(context_.pool->try_lease(), *context_.buffers);
     if (context_.stopping && *context_.stopping) {
-        piece.error = Error{.kind = ErrorKind::interrupted,
-                            .message = "the run stops",
-                            .operation = "read",
-                            .path = display_path(),
-                            .host = {}};
+        piece.error = std::make_unique<Error>(Error{.kind = ErrorKind::interrupted,
+                                                    .message = "the run stops",
+                                                    .operation = "read",
+                                                    .path = display_path(),
+                                                    .host = {}});
         co_return piece;
     }
     const std::uint64_t align = file_->alignment_bytes;
@@ -120,8 +120,8 @@ Task<FileReading::Piece> FileReading::read(std::uint64_t offset, std::uint64_t b
     op.bytes = round_up(offset + bytes, align) - from;
     op.buffer_index = piece.buffer.lease().index();
     if (op.bytes > piece.buffer.lease().size()) {
-        piece.error =
-            internal_error("a read of " + std::to_string(op.bytes) + " bytes does not fit its landing buffer");
+        piece.error = std::make_unique<Error>(
+            internal_error("a read of " + std::to_string(op.bytes) + " bytes does not fit its landing buffer"));
         co_return piece;
     }
     ++context_.counters->in_flight;
@@ -131,15 +131,16 @@ Task<FileReading::Piece> FileReading::read(std::uint64_t offset, std::uint64_t b
     piece.submit_ns = op.submit_ns;
     piece.complete_ns = op.complete_ns;
     piece.resume_ns = op.resume_ns;
-    if (op.complete_ns == 0 && is_detailed) piece.resume_ns = context_.reactor->now_ns(); // it may have copied
+    if (op.complete_ns == 0 && is_detailed && has_content_)
+        piece.resume_ns = context_.reactor->now_ns(); // it has copied
     if (op.result < 0)
-        piece.error = read_failed(op, display_path());
+        piece.error = std::make_unique<Error>(read_failed(op, display_path()));
     else if (static_cast<std::uint64_t>(op.result) < skip + bytes)
-        piece.error =
+        piece.error = std::make_unique<Error>(
             storage_error("read", display_path(), 0,
                           "the file ends after " + std::to_string(from + static_cast<std::uint64_t>(op.result)) +
                               " bytes, its size said " + std::to_string(file_->size_bytes),
-                          static_cast<std::int64_t>(offset));
+                          static_cast<std::int64_t>(offset)));
     if (piece.error) co_return piece;
     if (first_byte_ns_ == 0) {
         first_byte_ns_ = op.complete_ns != 0 ? op.complete_ns : op.resume_ns;
@@ -155,7 +156,7 @@ Task<FileReading::Piece> FileReading::read(std::uint64_t offset, std::uint64_t b
 
 formats::ReadRequest FileReading::format_request() {
     formats::ReadRequest request;
-    request.has_content = context_.backend->capabilities().has_content;
+    request.has_content = has_content_;
     if (request.has_content) request.path = display_path(); // for messages: without content no byte can be wrong
     request.file_bytes = file_->size_bytes;
     request.shape = shape_;

@@ -66,7 +66,7 @@ class FileReading {
         LandingBuffer buffer;
         std::span<const std::byte> data;
         std::uint64_t submit_ns = 0, complete_ns = 0, resume_ns = 0; // complete 0: answered at once
-        std::optional<Error> error;
+        std::unique_ptr<Error> error; // not in place: there are millions of pieces a second, and it is large
     };
     engine::Task<Piece> read(std::uint64_t offset, std::uint64_t bytes);
 
@@ -80,6 +80,10 @@ class FileReading {
         consumed_offset_ = offset;
         auto result = body();
         if (!context_.counters->is_detailed) return result;
+        if (!has_content_) { // there was nothing to look at, and a look at the clock would cost more than that
+            consumed_ns_ = start_ns;
+            return result;
+        }
         consumed_ns_ = context_.reactor->now_ns();
         count_check(consumed_ns_ - start_ns);
         return result;
@@ -108,6 +112,7 @@ class FileReading {
     Error content_differs(std::uint64_t payload_offset, const std::byte* where) const;
 
     const LoaderContext& context_;
+    bool has_content_;                    // of the storage
     std::span<const std::byte> consumed_; // by the format, just now
     std::uint64_t consumed_offset_ = 0;
     std::uint64_t file_index_, order_;

@@ -28,12 +28,14 @@ class TensorflowLoader final : public SignalledLoader {
         accelerator_ = context_.accelerator_index = accelerator_index;
         file_count_ = plan_->file_count(accelerator_);
         samples_per_file_ = plan_->samples_per_file();
-        total_ = plan_->step_count() * plan_->batch_size();
+        cycle_ = plan_->cycle_length();
+        batch_size_ = plan_->batch_size();
+        total_ = plan_->step_count() * batch_size_;
         shuffle_fill_ = context_.reader->sample_shuffle == Shuffle::off ? 0 : context_.reader->shuffle_size;
         asked_ = taken_ = 0;
         restart();
         accounts_.clear();
-        const auto readers = static_cast<std::uint32_t>(std::min<std::uint64_t>(plan_->cycle_length(), file_count_));
+        const auto readers = static_cast<std::uint32_t>(std::min<std::uint64_t>(cycle_, file_count_));
         next_missing_.assign(readers, 0);
         for (std::uint32_t r = 0; r < readers; ++r) next_missing_[r] = index_of(r, 0);
         for (std::uint32_t r = 0; r < readers; ++r) group_.spawn(read_files(r));
@@ -52,7 +54,7 @@ class TensorflowLoader final : public SignalledLoader {
             batch = std::move(account(taken_));
             accounts_.pop_front();
             ++taken_;
-            batch.sample_count = plan_->batch_size();
+            batch.sample_count = batch_size_;
             if (batch.ready_ns == 0) batch.ready_ns = context_.reactor->now_ns();
             if (must_wait) batch.storage_wait_ns = wait_.end(batch.ready_ns);
         } else
@@ -63,9 +65,16 @@ class TensorflowLoader final : public SignalledLoader {
   private:
     // Place of a record in this accelerator's order: within a group of cycle_length files one record of each in turn.
     std::uint64_t index_of(std::uint64_t file_position, std::uint32_t record) const {
-        const std::uint64_t cycle = plan_->cycle_length(), group = file_position / cycle;
-        const std::uint64_t width = std::min(cycle, file_count_ - group * cycle);
-        return group * cycle * samples_per_file_ + std::uint64_t{record} * width + file_position % cycle;
+        const Place first = place_of(file_position);
+        return first.index + std::uint64_t{record} * first.distance;
+    }
+    struct Place {
+        std::uint64_t index, distance; // of a file's first record; from each record to the file's next
+    };
+    Place place_of(std::uint64_t file_position) const {
+        const std::uint64_t group = file_position / cycle_;
+        return {group * cycle_ * samples_per_file_ + file_position % cycle_,
+                std::min(cycle_, file_count_ - group * cycle_)};
     }
 
     // Records in front of the first that is still missing.
@@ -76,24 +85,24 @@ class TensorflowLoader final : public SignalledLoader {
     }
     // Records that must be there before this step's batch can be handed over.
     std::uint64_t needed_for(std::uint64_t step) const {
-        return std::min(total_, (step + 1) * plan_->batch_size() + shuffle_fill_);
+        return std::min(total_, (step + 1) * batch_size_ + shuffle_fill_);
     }
     bool batch_is_complete() const { return complete_prefix() >= needed_for(taken_); }
     // Records that may be read now: those of the batches asked for, of the prefetched ones, and the shuffle buffer.
     std::uint64_t limit() const {
         const std::uint64_t batches = asked_ + context_.reader->prefetch_size;
-        return std::min(total_, batches * plan_->batch_size() + (batches > 0 ? shuffle_fill_ : 0));
+        return std::min(total_, batches * batch_size_ + (batches > 0 ? shuffle_fill_ : 0));
     }
     Batch& account(std::uint64_t step) {
         while (accounts_.size() <= step - taken_) accounts_.emplace_back();
         return accounts_[step - taken_];
     }
     std::uint64_t step_of(std::uint64_t index) const {
-        return std::max(taken_, std::min(index, total_ - 1) / plan_->batch_size());
+        return std::max(taken_, std::min(index, total_ - 1) / batch_size_);
     }
 
     Task<void> read_files(std::uint32_t reader) {
-        for (std::uint64_t position = reader; position < file_count_; position += plan_->cycle_length()) {
+        for (std::uint64_t position = reader; position < file_count_; position += cycle_) {
             next_missing_[reader] = index_of(position, 0);
             if (next_missing_[reader] >= total_ || !co_await wait_for_turn(reader)) break;
             auto status = co_await read_one_file(reader, position);
@@ -127,13 +136,16 @@ class TensorflowLoader final : public SignalledLoader {
         if (!stream) co_return stream.error();
         const std::uint64_t file_index = plan_->file(accelerator_, position);
         const std::uint64_t bytes = file.file_bytes();
+        const Place place = place_of(position);
         if (bytes == 0)
             co_return format_error(file.display_path(),
                                    "is empty, expected " + std::to_string(samples_per_file_) + " records");
         std::uint32_t records = 0;
         std::uint64_t record_start_ns = 0; // submit time of the piece in which the next record began; 0 = not begun
         for (std::uint64_t offset = 0; offset < bytes && records < samples_per_file_;) {
-            if (next_missing_[reader] >= total_ || !co_await wait_for_turn(reader)) break;
+            if (next_missing_[reader] >= total_) break;
+            if (next_missing_[reader] >= limit() || stopping_) // else it need not even be asked
+                if (!co_await wait_for_turn(reader)) break;
             const std::uint64_t length = std::min(context_.reader->transfer_size, bytes - offset);
             auto piece = co_await file.read(offset, length);
             if (piece.error) co_return *piece.error;
@@ -144,25 +156,43 @@ class TensorflowLoader final : public SignalledLoader {
             file.take_totals().add_to(account(step_of(next_missing_[reader])));
             if (record_start_ns == 0) record_start_ns = piece.submit_ns;
             const std::uint64_t now = file.consumed_ns();
-            for (; records < *complete; ++records) {
-                if (context_.counters->is_detailed)
-                    context_.counters->epoch.sample_read_latency.add(now - record_start_ns);
+            if (*complete > records) {
+                count_latency(now - record_start_ns, now - piece.submit_ns, *complete - records);
                 record_start_ns = piece.submit_ns;
-                const std::uint64_t index = index_of(position, records);
-                if (index >= total_) continue; // the rest of a file that this epoch needs only a part of
-                account(step_of(index)).id_checksum += sample_id_fingerprint({file_index, records});
-                ++context_.counters->samples;
+            }
+            // The records of one step together: there may be many in a piece, and many pieces a microsecond.
+            while (records < *complete) {
+                const std::uint64_t index = place.index + std::uint64_t{records} * place.distance;
+                if (index >= total_) { // the rest of a file that this epoch needs only a part of
+                    records = static_cast<std::uint32_t>(*complete);
+                    break;
+                }
+                const std::uint64_t step = step_of(index), step_end = (step + 1) * batch_size_;
+                Batch& batch = account(step);
+                const std::uint32_t first = records;
+                for (std::uint64_t i = index; records < *complete && i < std::min(step_end, total_);
+                     i += place.distance, ++records)
+                    batch.id_checksum += sample_id_fingerprint({file_index, records});
+                context_.counters->samples += records - first;
             }
             if (offset == bytes && records < samples_per_file_)
                 co_return format_error(file.display_path(), "holds " + std::to_string(records) + " records, expected " +
                                                                 std::to_string(samples_per_file_));
             next_missing_[reader] = records < samples_per_file_ ? index_of(position, records) : total_;
-            if (records == samples_per_file_ && position + plan_->cycle_length() < file_count_)
-                next_missing_[reader] = index_of(position + plan_->cycle_length(), 0);
+            if (records == samples_per_file_ && position + cycle_ < file_count_)
+                next_missing_[reader] = index_of(position + cycle_, 0);
             file.set_order(next_missing_[reader]);
             mark_ready(now);
         }
         co_return Status{};
+    }
+
+    // Of records that one piece completed: the first began with an earlier piece, maybe; the others with this one.
+    void count_latency(std::uint64_t first_ns, std::uint64_t others_ns, std::uint64_t count) {
+        if (!context_.counters->is_detailed) return;
+        metrics::Histogram& latency = context_.counters->epoch.sample_read_latency;
+        latency.add(first_ns);
+        if (count > 1) latency.add(others_ns, count - 1);
     }
 
     // Stamps the batches that have just become complete, and wakes whoever waits for them.
@@ -176,7 +206,8 @@ class TensorflowLoader final : public SignalledLoader {
     }
 
     const FileShardPlan* plan_ = nullptr;
-    std::uint32_t accelerator_ = 0, samples_per_file_ = 1;
+    std::uint32_t accelerator_ = 0, samples_per_file_ = 1, batch_size_ = 1;
+    std::uint64_t cycle_ = 1; // files read side by side
     std::uint64_t file_count_ = 0, total_ = 0, shuffle_fill_ = 0, asked_ = 0, taken_ = 0;
     std::vector<std::uint64_t> next_missing_; // one a reader: order index of the record it will complete next
     std::deque<Batch> accounts_;              // front: the batch that will be handed over next
