@@ -30,8 +30,13 @@ std::uint64_t Accelerator::word_after(const StepRecord& record, const Block& blo
 
 Task<void> Accelerator::run(Block block) {
     steps_finished_ = 0;
+    // Between two steps an accelerator only asks and begins to think: what is written down of a step waits until the
+    // next think time is over. Of thousands that the barrier lets through together, the last would else begin late.
+    std::optional<StepRecord> uncounted;
+    std::uint64_t request_ns = shared_.reactor->now_ns();
     for (std::uint64_t i = 0; i < block.step_count; ++i) {
         StepRecord record{};
+        record.request_ns = request_ns;
         record.accelerator_index = global_index_;
         record.epoch_index = block.epoch_index;
         record.block_index = block.block_index;
@@ -45,17 +50,19 @@ Task<void> Accelerator::run(Block block) {
         }
         record.think_drawn_ns = to_ns(draw_s(*block.think, random_));
         co_await think(record, record.think_drawn_ns);
+        if (uncounted) count(*std::exchange(uncounted, std::nullopt));
         const std::uint64_t stop = co_await shared_.barrier->arrive(word_after(record, block));
-        record.barrier_end_ns = shared_.reactor->now_ns();
+        record.barrier_end_ns = request_ns = shared_.reactor->now_ns();
         ++shared_.counters->steps;
         // A step that a stop cut short is not a step: its times would be lies. The stop may be another rank's; whoever
         // is cut short has its rank arrive with the reason, so that a smaller word says that nobody was.
         if (stop <= kTimeIsUp) {
             ++steps_finished_;
-            if (block.measured) count(record);
+            if (block.measured) uncounted = record;
         }
         if (stop != kGoOn) break;
     }
+    if (uncounted) count(*uncounted);
 }
 
 void Accelerator::count(const StepRecord& record) {
@@ -68,7 +75,6 @@ void Accelerator::count(const StepRecord& record) {
 }
 
 Task<bool> Accelerator::fetch(StepRecord& record) {
-    record.request_ns = shared_.reactor->now_ns();
     ++shared_.counters->stalled_accelerators;
     loader::Batch batch = co_await loader_->next();
     --shared_.counters->stalled_accelerators;
@@ -101,11 +107,8 @@ Task<bool> Accelerator::fetch(StepRecord& record) {
 Task<void> Accelerator::think(StepRecord& record, std::uint64_t think_ns) {
     const std::uint64_t deadline = record.ready_ns + think_ns;
     if (think_ns == 0) co_await shared_.reactor->yield(); // timers, signals and other accelerators get their turn
-    while (!shared_.stopping) {
-        const std::uint64_t now = shared_.reactor->now_ns();
-        if (now >= deadline) break;
+    for (std::uint64_t now = record.ready_ns; now < deadline && !shared_.stopping; now = shared_.reactor->now_ns())
         co_await shared_.reactor->sleep_until(std::min(deadline, now + kStopNoticeNs), think_ns / kLatePartOfThink);
-    }
     record.think_end_ns = shared_.reactor->now_ns();
 }
 

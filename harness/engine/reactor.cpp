@@ -186,8 +186,8 @@ bool Reactor::fire_due_timers() {
     if (timers_.empty()) return false;
     const std::uint64_t now = now_ns();
     bool fired = false;
-    while (!timers_.empty() && timers_.front()->deadline_ns <= now) {
-        Timer& timer = *timers_.front();
+    while (!timers_.empty() && timers_.front().deadline_ns <= now) {
+        Timer& timer = *timers_.front().timer;
         cancel_timer(timer);
         timer.fire(timer);
         fired = true;
@@ -225,8 +225,8 @@ void Reactor::beat_if_due() {
 
 // Nothing is ready: sleep until something can be.
 Status Reactor::sleep_until_event() {
-    std::uint64_t deadline = timers_.empty() ? kNever : timers_.front()->deadline_ns;
-    const std::uint64_t late_allowed = timers_.empty() ? kNever : timers_.front()->late_allowed_ns;
+    std::uint64_t deadline = timers_.empty() ? kNever : timers_.front().deadline_ns;
+    const std::uint64_t late_allowed = timers_.empty() ? kNever : timers_.front().timer->late_allowed_ns;
     const bool timer_is_next = deadline != kNever;
     bool active = false;
     std::uint64_t longest = kNever;

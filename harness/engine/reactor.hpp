@@ -228,6 +228,13 @@ class Reactor final : public CompletionSink {
     Status sleep_until_event();
     void learn_wake_error(std::uint64_t late_ns);
 
+    struct Queued {
+        std::uint64_t deadline_ns, order;
+        Timer* timer;
+        bool earlier_than(const Queued& other) const {
+            return deadline_ns != other.deadline_ns ? deadline_ns < other.deadline_ns : order < other.order;
+        }
+    };
     struct Busy {
         IoTarget* target;
         IoOp* op;
@@ -237,7 +244,7 @@ class Reactor final : public CompletionSink {
     std::unique_ptr<Uring> uring_;
     std::unique_ptr<ThreadPool> pool_;
     ReadyQueue ready_, urgent_;
-    std::vector<Timer*> timers_; // binary heap by (deadline, order)
+    std::vector<Queued> timers_; // heap by (deadline, order)
     std::uint64_t timer_order_ = 0;
     std::vector<EventSource*> sources_;
     std::vector<Busy> busy_;
@@ -258,10 +265,7 @@ class Reactor final : public CompletionSink {
 
     void heap_up(std::size_t i);
     void heap_down(std::size_t i);
-    void heap_place(std::size_t i, Timer* timer);
-    static bool earlier(const Timer* a, const Timer* b) {
-        return a->deadline_ns != b->deadline_ns ? a->deadline_ns < b->deadline_ns : a->order < b->order;
-    }
+    void heap_place(std::size_t i, const Queued& queued);
 };
 
 } // namespace feedbench::engine

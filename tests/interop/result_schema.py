@@ -39,7 +39,7 @@ def accepted_damage(validator, good):
     changes.append(("a null metric without a reason", lambda d: d["metrics"][0].update(value=None, reason="")))
     changes.append(("a metric with value and reason", lambda d: d["metrics"][0].update(value=1, reason="why")))
     changes.append(("a unit nobody knows", lambda d: d["metrics"][0].update(unit="GB/fortnight")))
-    changes.append(("another version", lambda d: d.__setitem__("schema_version", 2)))
+    changes.append(("another version", lambda d: d.__setitem__("schema_version", 3)))
     passed = []
     for name, change in changes:
         document = copy.deepcopy(good)
