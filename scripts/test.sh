@@ -32,7 +32,7 @@ failures=0
 # run_tests PRESET OPTION... : ctest in build/PRESET; its closing line is kept in $verdict
 run_tests() {
   local preset=$1 log=$ROOT/build/log/ctest-$1.txt code; shift
-  (cd "$ROOT/build/$preset" && ctest --output-on-failure --no-tests=error "$@" "${ctest_options[@]}") 2>&1 | tee "$log"
+  (cd "$ROOT/build/$preset" && ctest --output-on-failure --no-tests=error -j "$(nproc)" "$@" "${ctest_options[@]}") 2>&1 | tee "$log"
   code=$?
   verdict=$(grep -E '^[0-9]+% tests passed' "$log" || echo "ctest: no tests were run")
   [ "$code" -eq 0 ] || failures=$((failures + 1))
