@@ -3,21 +3,11 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "reporters/csv_field.hpp"
 #include "reporters/reporter.hpp"
 
 namespace feedbench::reporters {
 namespace {
-
-// RFC 4180: quoted where needed, quotes doubled.
-std::string field(const std::string& text) {
-    if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-    std::string quoted = "\"";
-    for (const char c : text) {
-        if (c == '"') quoted += '"';
-        quoted += c;
-    }
-    return quoted + "\"";
-}
 
 void add_keys(std::vector<std::string>& keys, const std::vector<Metric>& rows) {
     for (const Metric& metric : rows)
@@ -42,10 +32,10 @@ std::string render_csv(const RunResult& r, const RenderOptions&) {
     for (const EpochResult& epoch : r.epochs) add_keys(keys, epoch.metrics);
     add_keys(keys, r.metrics);
     std::string text = "row,run_id,workload,accelerators,hosts,epoch,start_s,end_s";
-    for (const std::string& key : keys) text += "," + field(key);
+    for (const std::string& key : keys) text += "," + csv_field(key);
     text += "\n";
     const std::string who =
-        fmt::format("{},{},{},{}", field(r.run_id), field(r.workload), r.accelerator_count, r.hosts.size());
+        fmt::format("{},{},{},{}", csv_field(r.run_id), csv_field(r.workload), r.accelerator_count, r.hosts.size());
     for (const EpochResult& epoch : r.epochs) {
         text += fmt::format("{},{},{},{},{}", epoch.evaluation ? "evaluation" : "epoch", who, epoch.index + 1,
                             epoch.start_s, epoch.end_s);
