@@ -60,6 +60,9 @@ std::vector<Key> checkpoint_rows() {
                 "Checkpoint-only: whether a rank reads what the same rank of the next host wrote."),
         choice("checkpoint.mode", "default|subset", "default", field<&W::checkpoint, &C::mode>,
                "subset: these ranks write their part of a larger job's checkpoint (set model.parallelism.data)."),
+        boolean("checkpoint.asynchronous", "false", field<&W::checkpoint, &C::asynchronous>,
+                "Ours: whether training goes on while a checkpoint inside it is written; the next one waits for its "
+                "end. Else all accelerators wait until it is written."),
         without_effect(boolean("checkpoint.rank_sync", "false", nowhere, "Whether ranks meet after a checkpoint."),
                        "ranks always meet after a checkpoint, and that time is logged apart"),
         alias("checkpoint.checkpoint_rank_sync", "checkpoint.rank_sync"),

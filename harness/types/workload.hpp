@@ -114,6 +114,7 @@ struct CheckpointSection {
     std::int64_t num_checkpoints_write = -1, num_checkpoints_read = -1;
     bool recovery_rank_shift = false; // read what the next host wrote
     std::string mode = "default";     // default | subset
+    bool asynchronous = false;        // ours: training goes on while a checkpoint inside it is written
     bool operator==(const CheckpointSection&) const = default;
 };
 
