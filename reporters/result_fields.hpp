@@ -145,7 +145,28 @@ FEEDBENCH_FIELDS(EpochResult) {
     visit("histograms", x.histograms);
     visit("hosts", x.hosts);
 }
+FEEDBENCH_FIELDS(CheckpointRankResult) {
+    visit("rank", x.rank);
+    visit("host", x.host);
+    visit("bytes", x.bytes);
+    visit("file_count", x.file_count);
+    visit("duration_s", x.duration_s);
+    visit("first_byte_s", x.first_byte_s);
+    visit("transfer_s", x.transfer_s);
+    visit("fsync_s", x.fsync_s);
+    visit("commit_s", x.commit_s);
+    visit("content_s", x.content_s);
+}
+FEEDBENCH_FIELDS(CheckpointHostResult) {
+    visit("host", x.host);
+    visit("bytes", x.bytes);
+    visit("process_cpu_s", x.process_cpu_s);
+    visit("host_cpu_s", x.host_cpu_s);
+    visit("cache", x.cache);
+}
 FEEDBENCH_FIELDS(CheckpointResult) {
+    visit("kind", x.kind);
+    visit("mode", x.mode);
     visit("epoch_index", x.epoch_index);
     visit("step_index", x.step_index);
     visit("folder", x.folder);
@@ -155,6 +176,19 @@ FEEDBENCH_FIELDS(CheckpointResult) {
     visit("duration_s", x.duration_s);
     visit("fsync_s", x.fsync_s);
     visit("fsync", x.fsync);
+    visit("first_byte_s", x.first_byte_s);
+    visit("data_s", x.data_s);
+    visit("synced_s", x.synced_s);
+    visit("visible_s", x.visible_s);
+    visit("fsync_asked_count", x.fsync_asked_count);
+    visit("fsync_done_count", x.fsync_done_count);
+    visit("committed", x.committed);
+    visit("content_verified", x.content_verified);
+    visit("training_wait_s", x.training_wait_s);
+    visit("metrics", x.metrics);
+    visit("ranks", x.ranks);
+    visit("hosts", x.hosts);
+    visit("histograms", x.histograms);
 }
 FEEDBENCH_FIELDS(Finding) {
     visit("rule", x.rule);
@@ -226,6 +260,7 @@ FEEDBENCH_FIELDS(RunResult) {
     visit("scaling_stop", x.scaling_stop);
     visit("epochs", x.epochs);
     visit("checkpoints", x.checkpoints);
+    visit("checkpoint_gap_s", x.checkpoint_gap_s);
     visit("hosts", x.hosts);
     visit("findings", x.findings);
     visit("histograms", x.histograms);

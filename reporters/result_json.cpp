@@ -14,6 +14,9 @@ namespace {
 
 using Json = nlohmann::ordered_json; // keys in the order of result_fields.hpp: what matters comes first
 
+// Version 2 lacks what a checkpoint has had since, and nothing else.
+constexpr int kOldestReadVersion = 2;
+
 constexpr std::array<std::pair<ErrorKind, std::string_view>, 8> kKinds{{{ErrorKind::usage, "usage"},
                                                                         {ErrorKind::config, "config"},
                                                                         {ErrorKind::storage, "storage"},
@@ -65,14 +68,16 @@ struct Writer {
 // ---- reading ----
 struct Reader {
     const Json& object;
-    std::string place;    // "epochs[2]." for messages
-    std::string& problem; // the first one; empty: none so far
+    std::string place;          // "epochs[2]." for messages
+    std::string& problem;       // the first one; empty: none so far
+    bool may_lack_keys = false; // an older version: what it does not have stays as it is by default
 
     template <class T>
     void operator()(const char* key, T& value) {
         if (!problem.empty()) return;
         const auto found = object.find(key);
         if (found == object.end()) {
+            if (may_lack_keys) return;
             problem = "key '" + place + key + "' is missing";
             return;
         }
@@ -139,7 +144,7 @@ struct Reader {
             value = j.get<T>();
         } else {
             if (!j.is_object()) return wrong(where, "an object", j);
-            Reader reader{j, where + ".", problem};
+            Reader reader{j, where + ".", problem, may_lack_keys};
             fields(reader, value);
         }
     }
@@ -164,13 +169,16 @@ Expected<RunResult> from_json(std::string_view text, const std::string& path) {
     const auto version = json.find("schema_version");
     if (version == json.end() || !version->is_number_integer())
         return format_error(path, "not a feedbench result: there is no schema_version");
-    if (*version != kResultSchemaVersion)
+    const bool is_old = *version == kOldestReadVersion;
+    if (*version != kResultSchemaVersion && !is_old)
         return format_error(path, "schema_version is " + version->dump() + ", this binary reads " +
+                                      std::to_string(kOldestReadVersion) + " and " +
                                       std::to_string(kResultSchemaVersion));
     RunResult result;
     std::string problem;
-    Reader reader{json, "", problem};
+    Reader reader{json, "", problem, is_old};
     fields(reader, result);
+    result.schema_version = kResultSchemaVersion;
     if (!problem.empty()) return format_error(path, problem);
     return result;
 }

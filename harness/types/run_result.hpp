@@ -16,7 +16,7 @@
 
 namespace feedbench {
 
-inline constexpr int kResultSchemaVersion = 2;
+inline constexpr int kResultSchemaVersion = 3;
 
 struct HostFacts {
     std::string name;
@@ -137,13 +137,47 @@ struct EpochResult {
     std::vector<HostEpochResult> hosts; // in the order of RunResult::hosts
 };
 
+// One rank's part of a checkpoint. Its times follow each other: the four of them and what is left (opening, waiting for
+// a buffer) make up its duration.
+struct CheckpointRankResult {
+    std::uint32_t rank = 0; // that writes or reads; of those that a process plays, each one
+    std::string host;
+    std::uint64_t bytes = 0, file_count = 0;
+    double duration_s = 0;   // from the rank's own start to its last file committed (read: closed)
+    double first_byte_s = 0; // from the checkpoint's start to the first piece answered
+    double transfer_s = 0;   // pieces in flight; making or verifying content lies in between
+    double fsync_s = 0, commit_s = 0;
+    double content_s = 0; // of transfer_s: the client made content, or compared it
+};
+
+// One host's part of a checkpoint, and where its bytes went or came from.
+struct CheckpointHostResult {
+    std::string host;
+    std::uint64_t bytes = 0;
+    double process_cpu_s = 0, host_cpu_s = 0;
+    CacheEvidence cache; // of a write: source_bytes are bytes that reached the device
+};
+
 struct CheckpointResult {
+    std::string kind = "write"; // write | read
+    std::string mode = "alone"; // alone: nothing else runs; inside training: sync (all wait) | async
     std::uint32_t epoch_index = 0;
     std::uint64_t step_index = 0; // within the epoch
     std::string folder;
     std::uint64_t bytes = 0, file_count = 0;
-    double start_s = 0, duration_s = 0, fsync_s = 0; // slowest rank
-    bool fsync = false;
+    double start_s = 0, duration_s = 0, fsync_s = 0; // slowest rank; start_s from the start of the run
+    bool fsync = false;                              // was asked for
+    // From start_s, of the last rank: first piece answered; all data written (or read); all of it synced; the
+    // checkpoint visible as a whole.
+    double first_byte_s = 0, data_s = 0, synced_s = 0, visible_s = 0;
+    std::uint64_t fsync_asked_count = 0, fsync_done_count = 0; // files
+    bool committed = false;                                    // what did not commit is never listed or read
+    bool content_verified = false;                             // read: every byte was compared
+    double training_wait_s = 0; // inside training: accelerator-seconds that waited for it, over all accelerators
+    std::vector<Metric> metrics;
+    std::vector<CheckpointRankResult> ranks; // in the order of rank
+    std::vector<CheckpointHostResult> hosts; // in the order of RunResult::hosts
+    std::vector<HistogramData> histograms;   // "piece_latency", "fsync_latency"
 };
 
 struct Finding {
@@ -180,7 +214,9 @@ struct RunResult {
 
     std::vector<HostFacts> hosts;
     std::vector<EpochResult> epochs;
-    std::vector<CheckpointResult> checkpoints;
+    std::vector<CheckpointResult> checkpoints; // in the order in which they ran
+    // From the end of the last write to the start of the process that reads (in one run: to the first read).
+    std::optional<double> checkpoint_gap_s;
     std::vector<Metric> metrics; // of the whole run
     Attribution attribution;
     std::vector<HistogramData> histograms;

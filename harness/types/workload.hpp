@@ -112,9 +112,15 @@ struct CheckpointSection {
     bool fsync = false;
     double time_between_checkpoints_s = 0;
     std::int64_t num_checkpoints_write = -1, num_checkpoints_read = -1;
-    bool recovery_rank_shift = false; // read what the next host wrote
-    std::string mode = "default";     // default | subset
-    bool asynchronous = false;        // ours: training goes on while a checkpoint inside it is written
+    bool recovery_rank_shift = false;      // read what the next host wrote
+    std::string mode = "default";          // default | subset
+    bool odirect = false;                  // ours, as all that follow
+    std::uint64_t transfer_size = 1048576; // of one write or read
+    std::uint32_t queue_depth = 8;         // of them that a rank has in flight
+    std::uint32_t keep_last = 0;           // checkpoints that stay while others are written; 0: all
+    bool keep_files = true;                // after the run
+    std::string leftovers = "remove";      // remove | keep: what a write that did not commit has left
+    bool asynchronous = false;             // ours: training goes on while a checkpoint inside it is written
     bool operator==(const CheckpointSection&) const = default;
 };
 

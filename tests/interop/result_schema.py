@@ -35,11 +35,15 @@ def accepted_damage(validator, good):
         changes.append((f"an epoch without {key}", lambda d, k=key: d["epochs"][0].pop(k)))
     for key in good["hosts"][0]:
         changes.append((f"a host without {key}", lambda d, k=key: d["hosts"][0].pop(k)))
+    for key in good["checkpoints"][0]:
+        changes.append((f"a checkpoint without {key}", lambda d, k=key: d["checkpoints"][0].pop(k)))
+    for key in good["checkpoints"][0]["ranks"][0]:
+        changes.append((f"a checkpoint's rank without {key}", lambda d, k=key: d["checkpoints"][0]["ranks"][0].pop(k)))
     changes.append(("an unknown key", lambda d: d.__setitem__("au", 1)))
     changes.append(("a null metric without a reason", lambda d: d["metrics"][0].update(value=None, reason="")))
     changes.append(("a metric with value and reason", lambda d: d["metrics"][0].update(value=1, reason="why")))
     changes.append(("a unit nobody knows", lambda d: d["metrics"][0].update(unit="GB/fortnight")))
-    changes.append(("another version", lambda d: d.__setitem__("schema_version", 3)))
+    changes.append(("another version", lambda d: d.__setitem__("schema_version", 4)))
     passed = []
     for name, change in changes:
         document = copy.deepcopy(good)
