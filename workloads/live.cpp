@@ -20,9 +20,9 @@ Slice SliceRecorder::growth() {
     return whole;
 }
 
-void SliceRecorder::advance(std::uint64_t now_ns) {
+std::size_t SliceRecorder::advance(std::uint64_t now_ns) {
     const std::uint64_t ended = (now_ns - start_ns_) / kNsPerS;
-    if (ended <= closed_) return;
+    if (ended <= closed_) return 0;
     const std::uint64_t count = ended - closed_;
     const Slice whole = growth();
     // A heartbeat that came late spreads the growth evenly; the sums stay exact.
@@ -38,6 +38,7 @@ void SliceRecorder::advance(std::uint64_t now_ns) {
         slices_.push_back(last_);
     }
     closed_ = ended;
+    return count;
 }
 
 void SliceRecorder::finish(std::uint64_t now_ns) {

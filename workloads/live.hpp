@@ -4,6 +4,7 @@
 // Errors: none. Source: DESIGN section 8 (slices).
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,10 @@ class SliceRecorder {
     SliceRecorder(const loader::LoaderCounters& counters, std::uint64_t start_ns, CpuTime cpu_ns)
         : counters_(counters), start_ns_(start_ns), cpu_time_(cpu_ns), cpu_ns_(cpu_ns ? cpu_ns() : 0) {}
     // Closes every slice that has ended by now; the counters' growth since the last call goes to the slices in between.
-    void advance(std::uint64_t now_ns);
+    // Answers how many it closed.
+    std::size_t advance(std::uint64_t now_ns);
+    // The last `count` of the slices that were closed and not yet taken.
+    std::span<const Slice> newest(std::size_t count) const { return std::span(slices_).last(count); }
     // The run has ended: what has begun is closed as it is. A slice is then shorter than a second; none follows.
     void finish(std::uint64_t now_ns);
     // Begins anew at this time, with counters that begin anew; what was cut so far is forgotten.

@@ -30,6 +30,7 @@ class FullRunObserver final : public RunObserver {
   public:
     FullRunObserver(RunObserver* shown, std::uint32_t count) : shown_(shown), count_(count) {}
     void on_progress(const Progress& progress) override { shown_->on_progress(progress); }
+    void on_slice(const Slice& slice) override { shown_->on_slice(slice); }
     void on_message(std::string_view message) override { shown_->on_message(message); }
     void on_epoch(const EpochResult& epoch) override {
         const Metric* au = metrics::find_metric(epoch.metrics, "au_percentage");

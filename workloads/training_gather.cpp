@@ -79,7 +79,7 @@ std::string TrainingRun::take_counts() {
 void TrainingRun::gather_epoch(const Phase& phase, std::uint32_t epoch_index, const EpochTally& tally) {
     std::vector<metrics::BlockTotals> totals = log_.take_totals();
     for (metrics::BlockTotals& one : totals) one.shift(clock_offset_ns_);
-    if (counters_.is_detailed) slices_.advance(request_.reactor->now_ns());
+    advance_slices(request_.reactor->now_ns());
     const std::vector<Slice> slices = slices_.take();
     const std::string counts = take_counts();
     const auto moved = [this](std::uint64_t ns) {

@@ -197,7 +197,7 @@ void TrainingRun::stop_loaders() {
 
 void TrainingRun::heartbeat() {
     const std::uint64_t now = request_.reactor->now_ns();
-    if (counters_.is_detailed) slices_.advance(now);
+    advance_slices(now);
     if (request_.signal && *request_.signal != 0) barrier_.raise_stop(accelerator::kInterrupted);
     if (now >= cut_ns_ && !stopped()) barrier_.raise_own_stop(accelerator::kCutShort);
     if (barrier_.check_stop() != 0 && !loaders_stopped_) stop_loaders();
@@ -219,33 +219,6 @@ bool TrainingRun::rescue() {
               .host = {}});
     stop_loaders();
     return true;
-}
-
-void TrainingRun::show_progress(std::uint64_t now) {
-    if (!request_.observer || !current_ || now - last_progress_ns_ < 500 * kNsPerMs) return;
-    const double share = static_cast<double>(plan_.placement.total) / plan_.placement.count;
-    Progress progress;
-    progress.phase = phase_shown_;
-    progress.epoch_index = epoch_shown_;
-    progress.epoch_count = plan_.epoch_count;
-    const std::uint64_t steps = log_.current(0).step_count;
-    progress.done = epoch_steps_done_ + steps;
-    progress.total = epoch_steps_total_;
-    progress.elapsed_s = seconds(now - start_ns_);
-    const std::uint64_t done = steps_done_ + (current_->evaluation ? 0 : progress.done);
-    if (done > 0)
-        progress.eta_s = progress.elapsed_s * static_cast<double>(steps_total_ - std::min(done, steps_total_)) /
-                         static_cast<double>(done);
-    progress.MB_per_second_now =
-        to_MB(static_cast<double>(counters_.bytes - last_bytes_)) / seconds(now - last_progress_ns_) * share;
-    progress.stalled_accelerators = static_cast<std::uint32_t>(counters_.stalled_accelerators * share);
-    const auto& totals = log_.current(0);
-    if (totals.step_count > 1 && totals.barrier_end_ns_last > totals.think_end_ns_first)
-        progress.au_so_far_percentage = 100.0 * static_cast<double>(totals.think_ns - totals.think_ns_first) /
-                                        static_cast<double>(totals.barrier_end_ns_last - totals.think_end_ns_first);
-    last_progress_ns_ = now;
-    last_bytes_ = counters_.bytes;
-    request_.observer->on_progress(progress);
 }
 
 } // namespace feedbench::workloads

@@ -87,6 +87,8 @@ class TrainingRun {
     void heartbeat();
     bool rescue();
     void stop_loaders(); // and thinking: every accelerator arrives at the barrier soon
+    // training_progress.cpp
+    void advance_slices(std::uint64_t now_ns);
     void show_progress(std::uint64_t now_ns);
     void fail(Error error);
     bool stopped() const { return barrier_.agreed_stop() != 0; }

@@ -4,11 +4,11 @@
 
 #include "generators/dataset_writer.hpp"
 #include "harness/cli/commands.hpp"
+#include "harness/cli/progress_option.hpp"
 #include "harness/cluster/error_exchange.hpp"
 #include "harness/config/load_yaml.hpp"
 #include "harness/dataset/plan.hpp"
 #include "harness/types/units.hpp"
-#include "reporters/progress.hpp"
 #include "storage/registry.hpp"
 
 namespace feedbench::cli {
@@ -17,6 +17,7 @@ namespace {
 
 struct State {
     WorkloadOptions options;
+    std::string progress = "auto";
     bool no_fsync = false, odirect = false;
 };
 
@@ -63,12 +64,17 @@ int generate(Session& session, State& state) {
     if (auto status = cluster::agree(session.communicator(), backend ? Status{} : Status(backend.error())); !status)
         return session.fail(status.error());
     Session::catch_signals();
-    reporters::ProgressPrinter progress(session.on_terminal(STDERR_FILENO));
+    const auto progress = make_progress(session.is_first() ? state.progress : "off");
     auto report = generators::generate_dataset({&*workload, &session.communicator(), *reactor, backend->get(),
-                                                session.is_first() ? &progress : nullptr, Session::signal_flag(),
+                                                session.is_first() ? progress.get() : nullptr, Session::signal_flag(),
                                                 !state.no_fsync});
-    progress.finish();
-    if (!report) return session.fail(report.error());
+    if (!report) {
+        const bool interrupted = report.error().kind == ErrorKind::interrupted;
+        const std::string why = report.error().describe();
+        progress->finish({.status = interrupted ? "interrupted" : "failed", .valid = false, .message = why});
+        return session.fail(report.error());
+    }
+    progress->finish({});
     if (session.is_first())
         fmt::print("{}: {} files written, {} found finished, {:.3f} GB in {:.1f} s: {:.1f} MB/s ({:.1f} MiB/s), {:.3f} "
                    "CPU s/GB\n",
@@ -88,6 +94,7 @@ std::function<int(Session&)> add_datagen(CLI::App& command) {
     command.add_flag("--no-fsync", state->no_fsync, "Do not wait for stable storage before a file gets its name");
     command.add_flag("--odirect", state->odirect, "Write past the page cache");
     add_stall_timeout(command, state->options.stall_timeout_s);
+    add_progress_option(command, state->progress);
     command.footer(
         "Example: mpirun -n 4 feedbench datagen unet3d_h100 -p dataset.num_files_train=168 --data-dir /mnt/x/unet3d");
     return [state, &command](Session& session) {

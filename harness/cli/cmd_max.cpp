@@ -4,6 +4,7 @@
 
 #include "harness/cli/commands.hpp"
 #include "harness/cli/measuring_job.hpp"
+#include "harness/cli/progress_option.hpp"
 #include "harness/cluster/error_exchange.hpp"
 #include "harness/config/load_yaml.hpp"
 #include "harness/verdict/rule.hpp"
@@ -19,7 +20,7 @@ struct State {
     std::optional<std::uint32_t> limit, start;
     std::uint32_t accelerators = 0; // is refused: N is what is searched
     double probe_s = 5, ceiling_s = 2;
-    std::string results_dir = "feedbench-results";
+    std::string results_dir = "feedbench-results", progress = "auto";
     std::uint64_t seed = 0;
     bool confirm = true, virtual_time = false, allow_cached = false;
 };
@@ -49,7 +50,8 @@ Status check(const State& state, int rank_count) {
 class MaxCommand {
   public:
     MaxCommand(Session& session, const State& state, const Workload& workload)
-        : session_(session), state_(state), workload_(workload), job_(session, workload, "max", state.results_dir) {}
+        : session_(session), state_(state), workload_(workload),
+          job_(session, workload, "max", state.results_dir, state.progress) {}
 
     int execute() {
         auto reactor = session_.reactor(state_.virtual_time,
@@ -130,6 +132,7 @@ std::function<int(Session&)> add_max(CLI::App& command) {
     command.add_option("--seed", state->seed,
                        "Seed of shuffles, think times and jitter; default: another one in every run");
     add_stall_timeout(command, state->options.stall_timeout_s);
+    add_progress_option(command, state->progress);
     command.add_flag("--virtual-time", state->virtual_time,
                      "Simulate: time jumps to the next event (null: and model: storage, one process)");
     command.add_flag("--allow-cached", state->allow_cached,

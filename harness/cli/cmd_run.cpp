@@ -4,6 +4,7 @@
 #include "harness/cli/ceiling_option.hpp"
 #include "harness/cli/commands.hpp"
 #include "harness/cli/measuring_job.hpp"
+#include "harness/cli/progress_option.hpp"
 #include "harness/cluster/error_exchange.hpp"
 #include "harness/config/load_yaml.hpp"
 #include "harness/types/units.hpp"
@@ -16,7 +17,7 @@ namespace {
 struct State {
     WorkloadOptions options;
     std::uint32_t accelerators = 0;
-    std::string results_dir = "feedbench-results";
+    std::string results_dir = "feedbench-results", progress = "auto";
     std::uint64_t seed = 0;
     double ceiling_s = 2;
     double require_au = -1; // < 0: no bar asked for; 0: the workload's own
@@ -53,7 +54,7 @@ class RunCommand {
   public:
     RunCommand(Session& session, const State& state, const Workload& workload, const workloads::WorkloadKind& kind)
         : session_(session), state_(state), workload_(workload), kind_(kind),
-          job_(session, workload, kind.name, state.results_dir) {}
+          job_(session, workload, kind.name, state.results_dir, state.progress) {}
 
     int execute() {
         auto reactor = session_.reactor(state_.virtual_time,
@@ -119,6 +120,7 @@ std::function<int(Session&)> add_run(CLI::App& command) {
                        "Seed of shuffles, think times and jitter; default: another one in every run");
     add_ceiling_option(command, state->ceiling_s);
     add_stall_timeout(command, state->options.stall_timeout_s);
+    add_progress_option(command, state->progress);
     command
         .add_option("--require-au", state->require_au,
                     "Exit 1 when the mean AU is below this fraction (without a value: the workload's)")

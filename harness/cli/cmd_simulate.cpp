@@ -6,6 +6,7 @@
 
 #include "harness/cli/accelerator_counts.hpp"
 #include "harness/cli/commands.hpp"
+#include "harness/cli/progress_option.hpp"
 #include "harness/cli/results_folder.hpp"
 #include "harness/cli/simulation.hpp"
 #include "harness/config/load_yaml.hpp"
@@ -201,6 +202,7 @@ std::function<int(Session&)> add_simulate(CLI::App& command) {
     command.add_option("--seed", state->settings.seed, "Seed of shuffles, think times and latencies")
         ->capture_default_str();
     command.add_option("--results-dir", state->results_dir, "Where a result goes; default: nowhere");
+    add_progress_option(command, state->settings.progress, kProgressOfSimulations);
     command.footer("Example: feedbench simulate unet3d_h100 --storage 'model:bandwidth=10GB,latency=2ms' "
                    "-a 1,2,4,8,16 --steps 20 --coarse\n"
                    "         feedbench simulate unet3d_h100 --fit results/20261130_090000 -a 1-64:7");

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "harness/cli/progress_option.hpp"
 #include "harness/cluster/error_exchange.hpp"
 #include "harness/config/load_yaml.hpp"
 #include "harness/types/random.hpp"
@@ -38,8 +39,9 @@ std::uint64_t agreed_run_seed(Session& session, std::uint64_t asked) {
     return std::stoull(session.communicator().broadcast(text));
 }
 
-MeasuringJob::MeasuringJob(Session& session, const Workload& workload, std::string_view kind, std::string results_dir)
-    : session_(session), workload_(workload), results_dir_(std::move(results_dir)) {
+MeasuringJob::MeasuringJob(Session& session, const Workload& workload, std::string_view kind, std::string results_dir,
+                           std::string progress)
+    : session_(session), workload_(workload), results_dir_(std::move(results_dir)), progress_(std::move(progress)) {
     head_.feedbench_version = FEEDBENCH_VERSION;
     head_.kind = kind;
     head_.workload = workload.name;
@@ -62,7 +64,7 @@ Status MeasuringJob::open_folder(workloads::RunRequest& request, const std::stri
     request.run_id = folder_->run_id();
     Status status = folder_->write_text("config.yaml", config::effective_yaml(workload_));
     warn_of_shared_filesystem(workload_, *folder_, head_);
-    watcher_.emplace(session_.on_terminal(STDERR_FILENO), *folder_, head_);
+    watcher_.emplace(make_progress(progress_), *folder_, head_);
     request.observer = &*watcher_;
     watcher_->on_message(workload_.name + ": " + what);
     for (const ConfigValue& value : workload_.values)
@@ -81,7 +83,11 @@ Status MeasuringJob::write_partial(const RunResult& so_far) {
 }
 
 int MeasuringJob::abandon(const Error& error) {
-    if (watcher_) watcher_->finish();
+    const std::string why = error.describe();
+    if (watcher_)
+        watcher_->finish({.status = error.kind == ErrorKind::interrupted ? "interrupted" : "failed",
+                          .valid = false,
+                          .message = why});
     watcher_.reset();
     if (folder_) folder_->discard();
     return session_.fail(error);
@@ -101,9 +107,12 @@ int MeasuringJob::write_and_print(RunResult& result, const Judgement& judgement)
     result.results_folder = folder_->final_path().string();
     result.findings.insert(result.findings.begin(), head_.findings.begin(), head_.findings.end());
     watcher_->on_message("run " + result.status);
-    watcher_->finish();
-    watcher_.reset();
     const Status written = folder_->finish(result);
+    const std::string why = !written                ? written.error().describe()
+                            : result.errors.empty() ? std::string()
+                                                    : result.errors.front().describe();
+    watcher_->finish({result.status, result.valid, result.verdict, result.results_folder, why});
+    watcher_.reset();
     fmt::print("{}", reporters::find_reporter("console")->render(result, {session_.on_terminal(STDOUT_FILENO), 100}));
     if (!written) return session_.fail(written.error());
     if (result.status == "interrupted") {

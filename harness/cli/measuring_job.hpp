@@ -20,7 +20,9 @@ std::uint64_t agreed_run_seed(Session& session, std::uint64_t asked);
 
 class MeasuringJob {
   public:
-    MeasuringJob(Session& session, const Workload& workload, std::string_view kind, std::string results_dir);
+    // `progress`: a form of live progress, or auto.
+    MeasuringJob(Session& session, const Workload& workload, std::string_view kind, std::string results_dir,
+                 std::string progress);
 
     // Makes the folder with config.yaml in it; the request gets its run_id and, on rank 0, its observer. `what`: said
     // first, after the workload's name.
@@ -45,7 +47,7 @@ class MeasuringJob {
 
     Session& session_;
     const Workload& workload_;
-    std::string results_dir_;
+    std::string results_dir_, progress_;
     RunResult head_; // what is known before the run
     std::optional<ResultsFolder> folder_;
     std::optional<RunWatcher> watcher_;

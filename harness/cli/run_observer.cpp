@@ -8,18 +8,18 @@ namespace {
 constexpr double kLogEveryS = 10;
 }
 
-RunWatcher::RunWatcher(bool terminal, const ResultsFolder& folder, RunResult so_far)
-    : printer_(terminal), folder_(folder), so_far_(std::move(so_far)), log_(folder.path() / "log.txt") {}
+RunWatcher::RunWatcher(std::unique_ptr<reporters::ProgressView> view, const ResultsFolder& folder, RunResult so_far)
+    : view_(std::move(view)), folder_(folder), so_far_(std::move(so_far)), log_(folder.path() / "log.txt") {}
 
 void RunWatcher::on_progress(const Progress& progress) {
-    printer_.on_progress(progress);
+    view_->on_progress(progress);
     if (progress.elapsed_s - last_logged_s_ < kLogEveryS) return;
     last_logged_s_ = progress.elapsed_s;
     log(reporters::progress_line(progress));
 }
 
 void RunWatcher::on_epoch(const EpochResult& epoch) {
-    printer_.on_epoch(epoch);
+    view_->on_epoch(epoch);
     so_far_.epochs.push_back(epoch);
     (void)folder_.write_partial(so_far_).has_value();
     log((epoch.evaluation ? "evaluation after epoch " : "epoch ") + std::to_string(epoch.index + 1) +
@@ -28,7 +28,7 @@ void RunWatcher::on_epoch(const EpochResult& epoch) {
 }
 
 void RunWatcher::on_message(std::string_view message) {
-    printer_.on_message(message);
+    view_->on_message(message);
     log(message);
 }
 

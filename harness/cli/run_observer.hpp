@@ -5,6 +5,7 @@
 #pragma once
 
 #include <fstream>
+#include <memory>
 
 #include "harness/cli/results_folder.hpp"
 #include "harness/types/observer.hpp"
@@ -14,15 +15,17 @@ namespace feedbench::cli {
 
 class RunWatcher final : public RunObserver {
   public:
-    RunWatcher(bool terminal, const ResultsFolder& folder, RunResult so_far);
+    RunWatcher(std::unique_ptr<reporters::ProgressView> view, const ResultsFolder& folder, RunResult so_far);
     void on_progress(const Progress& progress) override;
+    void on_slice(const Slice& slice) override { view_->on_slice(slice); }
     void on_epoch(const EpochResult& epoch) override;
     void on_message(std::string_view message) override;
-    void finish() { printer_.finish(); }
+    // Nothing is shown any more after it.
+    void finish(const reporters::ProgressEnd& end) { view_->finish(end); }
 
   private:
     void log(std::string_view line);
-    reporters::ProgressPrinter printer_;
+    std::unique_ptr<reporters::ProgressView> view_;
     const ResultsFolder& folder_;
     RunResult so_far_;
     std::ofstream log_;

@@ -3,31 +3,16 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/core.h>
-#include <unistd.h>
 
+#include "harness/cli/progress_option.hpp"
 #include "harness/config/load_yaml.hpp"
 #include "harness/loader/loader.hpp"
-#include "reporters/progress.hpp"
 #include "storage/registry.hpp"
 #include "workloads/workload_kind.hpp"
 
 namespace feedbench::cli {
 
 namespace {
-
-// A person at a terminal sees that something moves; a log gets the report alone.
-class SimulationWatcher final : public RunObserver {
-  public:
-    explicit SimulationWatcher(bool terminal) {
-        if (terminal) printer_.emplace(true);
-    }
-    void on_progress(const Progress& progress) override {
-        if (printer_) printer_->on_progress(progress);
-    }
-
-  private:
-    std::optional<reporters::ProgressPrinter> printer_;
-};
 
 // Where pieces of a sample come one after another they may as well be one event.
 bool reads_in_order(const Workload& workload) { return workload.reader.data_loader != "native"; }
@@ -97,7 +82,7 @@ void Simulation::size_dataset(std::uint32_t accelerator_count) {
 }
 
 template <class Body>
-auto Simulation::with_request(std::uint32_t accelerator_count, Body&& body)
+auto Simulation::with_request(std::uint32_t accelerator_count, RunObserver& observer, Body&& body)
     -> decltype(body(std::declval<const workloads::WorkloadKind&>(), std::declval<workloads::RunRequest&>())) {
     size_dataset(accelerator_count);
     auto kind = workloads::find_kind(workload_);
@@ -105,7 +90,6 @@ auto Simulation::with_request(std::uint32_t accelerator_count, Body&& body)
     auto clock = engine::make_virtual_clock();
     auto reactor = engine::Reactor::make(*clock, {.use_uring = false});
     if (!reactor) return reactor.error();
-    SimulationWatcher watcher(session_.on_terminal(STDERR_FILENO));
     workloads::RunRequest request;
     request.workload = &workload_;
     request.communicator = &session_.communicator();
@@ -114,22 +98,31 @@ auto Simulation::with_request(std::uint32_t accelerator_count, Body&& body)
     request.run_seed = settings_.seed;
     request.signal = Session::signal_flag();
     request.time_origin_unix_ns = unix_time_ns();
-    request.observer = &watcher;
+    request.observer = &observer;
     return body(**kind, request);
 }
 
 Expected<std::vector<workloads::PlanRow>> Simulation::plan(std::uint32_t accelerator_count) {
-    return with_request(accelerator_count, [](const workloads::WorkloadKind& kind, workloads::RunRequest& request) {
-        return kind.plan(request);
-    });
+    RunObserver nobody;
+    return with_request(
+        accelerator_count, nobody,
+        [](const workloads::WorkloadKind& kind, workloads::RunRequest& request) { return kind.plan(request); });
 }
 
 Expected<RunResult> Simulation::run(std::uint32_t accelerator_count) {
-    return with_request(accelerator_count,
-                        [](const workloads::WorkloadKind& kind, workloads::RunRequest& request) -> Expected<RunResult> {
-                            if (auto plan = kind.plan(request); !plan) return plan.error();
-                            return kind.run(request);
-                        });
+    const auto watcher = make_progress(settings_.progress, kProgressOfSimulations);
+    auto result =
+        with_request(accelerator_count, *watcher,
+                     [](const workloads::WorkloadKind& kind, workloads::RunRequest& request) -> Expected<RunResult> {
+                         if (auto plan = kind.plan(request); !plan) return plan.error();
+                         return kind.run(request);
+                     });
+    const std::string why = result ? std::string() : result.error().describe();
+    watcher->finish({.status = result ? result->status : "failed",
+                     .valid = result && result->valid,
+                     .verdict = result ? result->verdict : "",
+                     .message = why});
+    return result;
 }
 
 namespace {

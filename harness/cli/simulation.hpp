@@ -7,6 +7,7 @@
 #pragma once
 
 #include "harness/cli/session.hpp"
+#include "harness/types/observer.hpp"
 #include "harness/types/run_result.hpp"
 #include "reporters/read_result.hpp"
 #include "workloads/model_fit.hpp"
@@ -19,6 +20,7 @@ struct SimulationSettings {
     std::uint64_t seed = 1;
     std::uint32_t step_count = 0; // > 0: the dataset is made large enough for so many steps an epoch
     bool coarse = false;          // one event a sample instead of one a transfer
+    std::string progress = "auto";
 };
 
 class Simulation {
@@ -35,7 +37,7 @@ class Simulation {
     Simulation(Session& session, SimulationSettings settings, Workload workload)
         : session_(session), settings_(std::move(settings)), workload_(std::move(workload)) {}
     template <class Body>
-    auto with_request(std::uint32_t accelerator_count, Body&& body)
+    auto with_request(std::uint32_t accelerator_count, RunObserver& observer, Body&& body)
         -> decltype(body(std::declval<const workloads::WorkloadKind&>(), std::declval<workloads::RunRequest&>()));
     Status make_coarse();
     void size_dataset(std::uint32_t accelerator_count);
@@ -44,6 +46,9 @@ class Simulation {
     SimulationSettings settings_;
     Workload workload_;
 };
+
+// A person at a terminal sees that something moves; a log gets the report alone.
+inline constexpr std::string_view kProgressOfSimulations = "off";
 
 // Refuses storage that cannot live in virtual time, before anything is opened.
 Status check_simulated_storage(const std::string& uri);
