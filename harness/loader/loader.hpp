@@ -27,7 +27,7 @@ struct Batch {
     std::uint64_t id_checksum = 0;     // wrapping sum of sample_id_fingerprint
     std::uint64_t ready_ns = 0;        // it was put into the queue
     std::uint64_t storage_wait_ns = 0; // of the time that next() waited: WaitAccount
-    std::optional<Error> error;
+    MaybeError error;
 };
 
 // Latencies and totals of one rank; shared by its loaders.

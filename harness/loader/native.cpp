@@ -3,10 +3,10 @@
 // Source: DESIGN section 5. Batches are read in order of step, prefetch_size of them ahead of the one asked for; their
 // samples side by side, each file's extents side by side, all within queue_depth reads of one accelerator.
 #include <cassert>
-#include <deque>
 
 #include "harness/loader/file_reading.hpp"
 #include "harness/loader/models.hpp"
+#include "harness/loader/ring.hpp"
 #include "harness/loader/signalled_loader.hpp"
 
 namespace feedbench::loader {
@@ -98,7 +98,7 @@ class NativeLoader final : public SignalledLoader {
     const EpochPlan* plan_ = nullptr;
     std::uint32_t accelerator_ = 0;
     std::uint64_t total_ = 0, next_ = 0, asked_ = 0, taken_ = 0;
-    std::deque<Filling> filling_; // front: the batch that will be handed over next
+    Ring<Filling> filling_; // front: the batch that will be handed over next
 };
 
 } // namespace

@@ -126,7 +126,7 @@ class PytorchLoader final : public Loader {
     std::uint32_t accelerator_ = 0;
     std::uint64_t step_count_ = 0, taken_ = 0, window_ = 0;
     bool stopping_ = false;
-    std::optional<Error> stopped_;
+    MaybeError stopped_;
     std::vector<std::optional<Batch>> slots_; // batch of step s waits in slot s mod window
 };
 

@@ -44,7 +44,7 @@ class SignalledLoader : public Loader {
     engine::TaskGroup group_;
     engine::Signal changed_;
     bool stopping_ = false;
-    std::optional<Error> error_;
+    MaybeError error_;
 };
 
 } // namespace feedbench::loader

@@ -6,10 +6,10 @@
 // batches ready, and n = 0 means none.
 #include <algorithm>
 #include <cassert>
-#include <deque>
 
 #include "harness/loader/file_reading.hpp"
 #include "harness/loader/models.hpp"
+#include "harness/loader/ring.hpp"
 #include "harness/loader/signalled_loader.hpp"
 
 namespace feedbench::loader {
@@ -210,7 +210,7 @@ class TensorflowLoader final : public SignalledLoader {
     std::uint64_t cycle_ = 1; // files read side by side
     std::uint64_t file_count_ = 0, total_ = 0, shuffle_fill_ = 0, asked_ = 0, taken_ = 0;
     std::vector<std::uint64_t> next_missing_; // one a reader: order index of the record it will complete next
-    std::deque<Batch> accounts_;              // front: the batch that will be handed over next
+    Ring<Batch> accounts_;                    // front: the batch that will be handed over next
 };
 
 } // namespace

@@ -8,6 +8,7 @@
 
 #include <cassert>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -55,6 +56,39 @@ int exit_code(ErrorKind kind);
 // "ENOSPC" for 28 and so on; the number in decimal where the name is unknown.
 std::string errno_name(int errno_value);
 
+// An Error or none, at the size of a pointer. Errors are rare and large (four strings); answers that hold one in place
+// are cleared, moved and kept in coroutine frames for every read of every accelerator. Copies are deep.
+class MaybeError {
+  public:
+    MaybeError() = default;
+    MaybeError(Error error) : error_(std::make_unique<Error>(std::move(error))) {}
+    MaybeError(const MaybeError& other) : error_(other.error_ ? std::make_unique<Error>(*other.error_) : nullptr) {}
+    MaybeError(MaybeError&&) noexcept = default;
+    MaybeError& operator=(const MaybeError& other) {
+        if (this != &other) error_ = other.error_ ? std::make_unique<Error>(*other.error_) : nullptr;
+        return *this;
+    }
+    MaybeError& operator=(MaybeError&&) noexcept = default;
+    ~MaybeError() = default;
+
+    bool has_value() const { return error_ != nullptr; }
+    explicit operator bool() const { return has_value(); }
+    void reset() { error_.reset(); }
+    Error& operator*() {
+        assert(error_);
+        return *error_;
+    }
+    const Error& operator*() const {
+        assert(error_);
+        return *error_;
+    }
+    Error* operator->() { return &**this; }
+    const Error* operator->() const { return &**this; }
+
+  private:
+    std::unique_ptr<Error> error_;
+};
+
 template <class T>
 class [[nodiscard]] Expected {
   public:
@@ -76,11 +110,11 @@ class [[nodiscard]] Expected {
     }
     Error& error() {
         assert(!has_value());
-        return *std::get_if<1>(&content_);
+        return **std::get_if<1>(&content_);
     }
     const Error& error() const {
         assert(!has_value());
-        return *std::get_if<1>(&content_);
+        return **std::get_if<1>(&content_);
     }
     T& operator*() & { return value(); }
     const T& operator*() const& { return value(); }
@@ -89,7 +123,7 @@ class [[nodiscard]] Expected {
     const T* operator->() const { return &value(); }
 
   private:
-    std::variant<T, Error> content_;
+    std::variant<T, MaybeError> content_;
 };
 
 template <>
@@ -99,17 +133,11 @@ class [[nodiscard]] Expected<void> {
     Expected(Error error) : error_(std::move(error)) {}
     bool has_value() const { return !error_; }
     explicit operator bool() const { return has_value(); }
-    Error& error() {
-        assert(error_);
-        return *error_;
-    }
-    const Error& error() const {
-        assert(error_);
-        return *error_;
-    }
+    Error& error() { return *error_; }
+    const Error& error() const { return *error_; }
 
   private:
-    std::optional<Error> error_;
+    MaybeError error_;
 };
 
 using Status = Expected<void>;

@@ -20,7 +20,7 @@ class ScriptedLoader final : public loader::Loader {
     engine::Task<loader::Batch> next() override {
         loader::Batch batch;
         batch.sample_count = 1;
-        batch.error = error_;
+        if (error_) batch.error = *error_;
         co_return batch;
     }
     void stop(const Error& reason) override { error_ = reason; }
