@@ -83,7 +83,7 @@ Task<bool> Accelerator::fetch(StepRecord& record) {
         // An interrupted batch is the consequence of a stop, not its cause.
         const bool is_cause = batch.error->kind != ErrorKind::interrupted;
         if (is_cause && !shared_.first_error) {
-            shared_.first_error = batch.error;
+            shared_.first_error = *batch.error;
             shared_.first_error->accelerator = global_index_;
         }
         shared_.stopping = true;
