@@ -1,9 +1,10 @@
-// result.csv: one row an epoch and one for the run; a column a metric, its unit in the key; empty where there is no
-// value.
+// result.csv: one row an epoch and one for the run, of one run or of several; a column a metric, its unit in the key;
+// empty where there is no value.
 #include <algorithm>
 #include <fmt/format.h>
 
 #include "reporters/csv_field.hpp"
+#include "reporters/report_formats.hpp"
 #include "reporters/reporter.hpp"
 
 namespace feedbench::reporters {
@@ -25,17 +26,16 @@ std::string values(const std::vector<std::string>& keys, const std::vector<Metri
     return line + "\n";
 }
 
-} // namespace
-
-std::string render_csv(const RunResult& r, const RenderOptions&) {
-    std::vector<std::string> keys;
-    for (const EpochResult& epoch : r.epochs) add_keys(keys, epoch.metrics);
-    add_keys(keys, r.metrics);
+std::string heading(const std::vector<std::string>& keys) {
     std::string text = "row,run_id,workload,accelerators,hosts,epoch,start_s,end_s";
     for (const std::string& key : keys) text += "," + csv_field(key);
-    text += "\n";
+    return text + "\n";
+}
+
+std::string rows(const RunResult& r, const std::vector<std::string>& keys) {
     const std::string who =
         fmt::format("{},{},{},{}", csv_field(r.run_id), csv_field(r.workload), r.accelerator_count, r.hosts.size());
+    std::string text;
     for (const EpochResult& epoch : r.epochs) {
         text += fmt::format("{},{},{},{},{}", epoch.evaluation ? "evaluation" : "epoch", who, epoch.index + 1,
                             epoch.start_s, epoch.end_s);
@@ -45,6 +45,27 @@ std::string render_csv(const RunResult& r, const RenderOptions&) {
                  start_s = r.epochs.empty() ? 0 : r.epochs.front().start_s;
     text += fmt::format("run,{},,{},{}", who, start_s, end_s);
     return text + values(keys, r.metrics);
+}
+
+void add_keys(std::vector<std::string>& keys, const RunResult& r) {
+    for (const EpochResult& epoch : r.epochs) add_keys(keys, epoch.metrics);
+    add_keys(keys, r.metrics);
+}
+
+} // namespace
+
+std::string render_csv(const RunResult& r, const RenderOptions&) {
+    std::vector<std::string> keys;
+    add_keys(keys, r);
+    return heading(keys) + rows(r, keys);
+}
+
+std::string render_run_csv(std::span<const ReportedRun> runs, std::span<const UnusedFile>) {
+    std::vector<std::string> keys;
+    for (const ReportedRun& one : runs) add_keys(keys, one.result);
+    std::string text = heading(keys);
+    for (const ReportedRun& one : runs) text += rows(one.result, keys);
+    return text;
 }
 
 } // namespace feedbench::reporters

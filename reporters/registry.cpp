@@ -13,6 +13,7 @@ constexpr std::array kReporters{
     Reporter{"console", "", "a summary that one can read at a glance", render_console},
     Reporter{"json", "result.json", "everything that was measured; JSON Schema in reporters/schema", render_json},
     Reporter{"csv", "result.csv", "one row an epoch and one for the run", render_csv},
+    Reporter{"html", "report.html", "one page that needs nothing else: open it in a browser", render_html},
     Reporter{"mlperf_summary", "summary.json", "the keys of the MLPerf Storage summary", render_mlperf_summary},
     Reporter{"mlperf_epochs", "per_epoch_stats.json", "times of epochs, blocks and checkpoints, MLPerf-compatible",
              render_mlperf_epochs},

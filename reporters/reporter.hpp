@@ -28,6 +28,7 @@ struct Reporter {
 std::string render_console(const RunResult& result, const RenderOptions& options);
 std::string render_json(const RunResult& result, const RenderOptions& options);
 std::string render_csv(const RunResult& result, const RenderOptions& options);
+std::string render_html(const RunResult& result, const RenderOptions& options);
 std::string render_mlperf_summary(const RunResult& result, const RenderOptions& options);
 std::string render_mlperf_epochs(const RunResult& result, const RenderOptions& options);
 

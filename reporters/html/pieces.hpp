@@ -19,7 +19,7 @@ std::string details(std::string_view summary, std::string_view body);
 
 // One large figure with its name above and what it means below.
 struct Tile {
-    std::string name, value, unit, detail, tone{}; // tone: good, warn, bad or nothing
+    std::string name, value, unit{}, detail{}, tone{}; // tone: good, warn, bad or nothing
 };
 std::string tiles(const std::vector<Tile>& tiles);
 
@@ -32,7 +32,7 @@ std::string verdict(const Verdict& verdict);
 
 // Bars that are divided into parts: one row a bar, all of the same length, the parts in per cent of it.
 struct StackPart {
-    std::string name, colour, help;
+    std::string name, colour, help{};
 };
 struct StackRow {
     std::string name;

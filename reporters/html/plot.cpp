@@ -72,6 +72,8 @@ std::string plot_json(const Plot& plot) {
     }
     for (const Threshold& threshold : plot.thresholds)
         out["thresholds"].push_back({{"value", number(threshold.value)}, {"label", threshold.label}});
+    for (const Threshold& mark : plot.x_marks)
+        out["xMarks"].push_back({{"value", number(mark.value)}, {"label", mark.label}});
     return out.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

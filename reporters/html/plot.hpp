@@ -18,14 +18,14 @@ struct Point {
 };
 
 struct Series {
-    std::string label, unit;   // "AU", "%"
-    std::vector<Point> points; // x ascends
+    std::string label, unit{};   // "AU", "%"
+    std::vector<Point> points{}; // x ascends
     Shape shape = Shape::line;
     std::string colour = "accent"; // a colour of page.css: accent, good, warn, bad, think, storage, client, barrier,
                                    // outside, series-1 ... series-8
     bool right_axis = false;
-    bool show_points = false;       // mark every point of a line
-    std::vector<std::string> names; // of the points, shown beside the cursor; empty: none
+    bool show_points = false;         // mark every point of a line
+    std::vector<std::string> names{}; // of the points, shown beside the cursor; empty: none
 };
 
 // A value that is to be reached, or not to be passed: a dashed line across the plot, on the left axis.
@@ -45,6 +45,7 @@ struct Plot {
     std::vector<std::string> x_names; // x is 1, 2, ... and stands for these; empty: x is a number
     std::vector<Series> series;
     std::vector<Threshold> thresholds;
+    std::vector<Threshold> x_marks; // places along x: thin lines from top to bottom, "epoch 2"
 };
 
 // <figure> with a place for the plot; put it into the body, and the plot into Page::plots.

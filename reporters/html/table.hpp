@@ -11,9 +11,9 @@
 namespace feedbench::html {
 
 struct Column {
-    std::string heading, unit;
+    std::string heading, unit{};
     bool number = true; // right aligned, sorted as numbers, largest first
-    std::string help;   // shown when the mouse rests on the heading
+    std::string help{}; // shown when the mouse rests on the heading
 };
 
 struct Cell {

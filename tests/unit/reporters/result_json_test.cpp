@@ -142,7 +142,7 @@ TEST_CASE("files are written whole or not at all, and read back from file and fo
         CHECK(std::filesystem::file_size(entry.path()) > 0);
         ++file_count;
     }
-    CHECK(file_count == 4);
+    CHECK(file_count == 5);
     auto from_folder = read_result(folder.path), from_file = read_result(folder.path / "result.json");
     REQUIRE(from_folder.has_value());
     REQUIRE(from_file.has_value());

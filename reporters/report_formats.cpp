@@ -1,0 +1,24 @@
+#include "reporters/report_formats.hpp"
+
+#include <array>
+
+namespace feedbench::reporters {
+namespace {
+
+constexpr std::array kFormats{
+    ReportFormat{"html", "one self-contained page, with plots", true, render_run_page},
+    ReportFormat{"markdown", "for a comment on a pull request", false, render_run_markdown},
+    ReportFormat{"csv", "one row an epoch and one a run, every figure", false, render_run_csv},
+};
+
+} // namespace
+
+std::span<const ReportFormat> report_formats() { return kFormats; }
+
+const ReportFormat* find_report_format(std::string_view name) {
+    for (const ReportFormat& one : kFormats)
+        if (one.name == name) return &one;
+    return nullptr;
+}
+
+} // namespace feedbench::reporters
