@@ -46,6 +46,15 @@ need_packages() {
   quietly "$ROOT/build/log/apt-install.txt" "${install[@]}"
 }
 
+# need_npm FOLDER : installs the packages of its lock file into its node_modules; silent when they are there.
+need_npm() {
+  local folder=$ROOT/$1
+  [ "$folder/node_modules/.package-lock.json" -nt "$folder/package-lock.json" ] && return 0
+  say "installing the npm packages of $1"
+  quietly "$ROOT/build/log/npm-$(basename "$folder").txt" \
+    npm --prefix "$folder" ci --ignore-scripts --no-audit --no-fund --no-update-notifier
+}
+
 # build PRESET [TARGET...] : configures build/PRESET when new, then builds the targets (default: all).
 build() {
   local preset=$1; shift

@@ -20,13 +20,8 @@ while [ $# -gt 0 ]; do
 done
 
 need_packages build test || exit 1
-# Readers written by other people, for the interop tests.
-interop=$ROOT/tests/interop
-if [ -e "$interop/package.json" ] && ! [ "$interop/node_modules/.package-lock.json" -nt "$interop/package.json" ]; then
-  say "installing the npm readers"
-  command=install; [ ! -e "$interop/package-lock.json" ] || command=ci
-  quietly "$ROOT/build/log/npm.txt" npm --prefix "$interop" "$command" --no-audit --no-fund || exit 1
-fi
+# Readers written by other people, for the interop tests; what drives the browser.
+need_npm tests/interop && need_npm tests/browser || exit 1
 
 failures=0 passed=0 failed=0 skipped=0
 # run_tests PRESET OPTION... : ctest in build/PRESET; its counts are added up.
