@@ -5,6 +5,7 @@
 #include "harness/cli/commands.hpp"
 #include "harness/config/profiles.hpp"
 #include "harness/loader/loader.hpp"
+#include "reporters/gate/policy.hpp"
 #include "storage/registry.hpp"
 #include "workloads/workload_kind.hpp"
 
@@ -40,12 +41,20 @@ void print_backends() {
     }
 }
 
+void print_gates() {
+    fmt::print("gate policies (feedbench gate --policy NAME):\n");
+    for (const std::string& name : gate::policy_names()) {
+        const auto policy = gate::load_policy(name);
+        fmt::print("  {:<12} {}\n", name, policy ? policy->description : policy.error().describe());
+    }
+}
+
 } // namespace
 
 std::function<int(Session&)> add_list(CLI::App& command) {
     auto what = std::make_shared<std::string>("all");
-    command.add_option("what", *what, "all, workloads, kinds, formats, loaders or backends")
-        ->check(CLI::IsMember({"all", "workloads", "kinds", "formats", "loaders", "backends"}));
+    command.add_option("what", *what, "all, workloads, kinds, formats, loaders, backends or gates")
+        ->check(CLI::IsMember({"all", "workloads", "kinds", "formats", "loaders", "backends", "gates"}));
     command.footer("Example: feedbench list backends");
     return [what](Session& session) {
         if (!session.is_first()) return 0;
@@ -55,6 +64,7 @@ std::function<int(Session&)> add_list(CLI::App& command) {
         if (all || *what == "formats") print_formats();
         if (all || *what == "loaders") print_loaders();
         if (all || *what == "backends") print_backends();
+        if (all || *what == "gates") print_gates();
         return 0;
     };
 }

@@ -25,6 +25,8 @@ std::function<int(Session&)> add_datagen(CLI::App& command);
 std::function<int(Session&)> add_adopt(CLI::App& command);
 std::function<int(Session&)> add_probe(CLI::App& command);
 std::function<int(Session&)> add_compare(CLI::App& command);
+std::function<int(Session&)> add_gate(CLI::App& command);
+std::function<int(Session&)> add_baseline(CLI::App& command);
 std::function<int(Session&)> add_run(CLI::App& command);
 std::function<int(Session&)> add_simulate(CLI::App& command);
 std::function<int(Session&)> add_max(CLI::App& command);

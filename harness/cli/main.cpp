@@ -22,6 +22,8 @@ constexpr std::array kCommands{
     Command{"run", add_run, "Run the workload and measure AU and MB/s"},
     Command{"compare", add_compare,
             "Results side by side: feedbench's, MLPerf Storage result trees, DLIO output folders"},
+    Command{"gate", add_gate, "Has it become slower? Runs against a baseline: pass, regressed, or cannot be said"},
+    Command{"baseline", add_baseline, "Keep, show and prune what the gate holds later runs against"},
     Command{"max", add_max, "How many accelerators can this storage feed: the largest number that reaches the AU bar"},
     Command{"simulate", add_simulate,
             "Run the workload in virtual time on storage that is a formula, or was fitted to a result"},
