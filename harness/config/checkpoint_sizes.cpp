@@ -66,6 +66,9 @@ Expected<CheckpointSizes> CheckpointSizes::of(const Workload& workload, std::uin
     // 2^58 values of 8 bytes, three times, would leave 64 bits.
     if (parameter_count(m) > 0x1p58 / 3)
         return config_error("model.transformer makes a model of more than 2^56 values");
+    if (sizes.rank(0).total() == 0) // rank 0 writes whatever the parallelism
+        return config_error(m.scale < 1 ? fmt::format("model.scale {:g} leaves no byte of the checkpoint", m.scale)
+                                        : "model.model_size_bytes is 0: there is no checkpoint to write");
     return sizes;
 }
 

@@ -159,14 +159,38 @@ class Derivation {
             return wrong({"checkpoint.num_checkpoints_read"},
                          fmt::format("checkpoint.num_checkpoints_read is {}, but only {} are written",
                                      c.num_checkpoints_read, c.num_checkpoints_write));
+        if (auto status = shape(); !status) return status.error();
         if (!w_.checkpoint_only()) return {};
         const auto& m = w_.model;
+        if (c.asynchronous)
+            return wrong({"checkpoint.asynchronous"},
+                         "checkpoint.asynchronous is on, but there is no training to go on (workflow.train is false)");
         if (m.num_layers == 0 && m.layer_parameters.empty() && m.optimization_groups.empty() &&
             !said_.is_set("model.model_size_bytes"))
             return wrong({"workflow.checkpoint", "workflow.train"},
                          "a checkpoint without training needs model.num_layers and model.transformer, "
                          "model.layer_parameters, or "
                          "model.model_size_bytes, to know its size");
+        return {};
+    }
+
+    // Divisions truncate, as in the reference tool: only what leaves nothing to write is no model.
+    Status shape() {
+        const auto& m = w_.model;
+        if (m.num_layers == 0 && !m.layer_parameters.empty())
+            return wrong({"model.layer_parameters"},
+                         "model.layer_parameters says what a layer holds, but model.num_layers is 0");
+        if (m.num_layers == 0 || !m.layer_parameters.empty()) return {};
+        if (m.num_attention_heads > m.hidden_size)
+            return wrong({"model.transformer.num_attention_heads", "model.transformer.hidden_size"},
+                         fmt::format("model.transformer.num_attention_heads is {}, more than the {} values of "
+                                     "hidden_size that they share",
+                                     m.num_attention_heads, m.hidden_size));
+        if (m.parallelism_tensor > m.hidden_size)
+            return wrong({"model.parallelism.tensor"},
+                         fmt::format("model.parallelism.tensor is {}, more than the {} values of "
+                                     "model.transformer.hidden_size",
+                                     m.parallelism_tensor, m.hidden_size));
         return {};
     }
 

@@ -54,7 +54,7 @@ TEST_CASE("profiles of our own round-trip") {
 
 TEST_CASE("a file with every kind of value round-trips") {
     const auto w = load_workload_text(R"(
-model: {name: "odd: name #1", layer_parameters: [1, 2], model_size: 1e6, scale: 0.1}
+model: {name: "odd: name #1", num_layers: 2, layer_parameters: [1, 2], model_size: 1e6, scale: 0.1}
 workflow: {evaluation: yes, checkpoint: on}
 storage: {storage_type: s3, storage_root: bucket, storage_options: {endpoint_url: "http://h:1", region: null, nested: {a: "b, c"}}}
 dataset: {data_folder: "null:", format: hdf5, record_dims: [4, 5, 6], record_element_type: float32, num_files_eval: 3, enable_chunking: true,

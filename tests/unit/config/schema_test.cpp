@@ -72,7 +72,9 @@ TEST_CASE("every key with a place can be set to another value and comes back") {
             text = before == "true" ? "false" : "true";
             break;
         case KeyType::integer:
-            text = before == "1" ? (key.limits.max >= 2 ? "2" : "0") : "1";
+            text = key.limits.min > 2 ? std::to_string(static_cast<std::int64_t>(key.limits.min))
+                   : before == "1"    ? (key.limits.max >= 2 ? "2" : "0")
+                                      : "1";
             break;
         case KeyType::number:
             text = before == "0.5" ? "1" : key.limits.max < 2 ? "0.5" : "3.5";
