@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "reporters/console_checkpoints.hpp"
 #include "reporters/console_scaling.hpp"
 #include "reporters/console_text.hpp"
 #include "reporters/reporter.hpp"
@@ -14,17 +15,24 @@ std::string counted(std::uint64_t count, std::string_view word) {
     return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
 }
 
+bool is_checkpoint(const RunResult& r) { return r.kind == "checkpoint"; }
+
+std::string training_header(const RunResult& r) {
+    std::string text = fmt::format("{} {}  {}", r.backend, r.data_folder, r.odirect ? "O_DIRECT" : "buffered");
+    if (!r.io_engine.empty()) text += ", " + r.io_engine;
+    return text + fmt::format("  {} by {} loader, {} files x {}, batch {}, think {}", r.format, r.data_loader,
+                              r.num_files_train, r.num_samples_per_file, r.batch_size,
+                              duration_text(r.think_time_mean_s));
+}
+
 std::string header(const RunResult& r, bool colour) {
     std::string text = paint("feedbench " + r.feedbench_version, Colour::bold, colour) + "  " +
                        paint(r.workload, Colour::bold, colour);
-    text += "  " + counted(r.accelerator_count, "accelerator");
+    text += "  " + counted(r.accelerator_count, is_checkpoint(r) ? "checkpoint rank" : "accelerator");
     if (!r.accelerator_model.empty()) text += " (" + r.accelerator_model + ")";
     text += fmt::format(" on {}, {}", counted(std::max<std::size_t>(1, r.hosts.size()), "host"),
-                        counted(r.rank_count, "rank"));
-    text += fmt::format("\n{} {}  {}", r.backend, r.data_folder, r.odirect ? "O_DIRECT" : "buffered");
-    if (!r.io_engine.empty()) text += ", " + r.io_engine;
-    text += fmt::format("  {} by {} loader, {} files x {}, batch {}, think {}", r.format, r.data_loader,
-                        r.num_files_train, r.num_samples_per_file, r.batch_size, duration_text(r.think_time_mean_s));
+                        counted(r.rank_count, is_checkpoint(r) ? "MPI rank" : "rank"));
+    text += "\n" + (is_checkpoint(r) ? checkpoint_header(r) : training_header(r));
     if (r.virtual_time) text += "  (virtual time: a simulation)";
     return text + "\n" + paint("MLPerf-Storage-style, not verified by MLCommons", Colour::dim, colour) + "\n";
 }
@@ -202,7 +210,9 @@ std::string checkpoints(const RunResult& r) {
 
 std::string render_console(const RunResult& r, const RenderOptions& options) {
     std::string out = header(r, options.colour) + headline(r, options) + state(r, options.colour) + "\n" +
-                      figures(r, options.colour) + checkpoints(r);
+                      (is_checkpoint(r) ? checkpoint_figures(r) : figures(r, options.colour) + checkpoints(r));
+    if (is_checkpoint(r))
+        if (const std::string table = checkpoint_table(r, options.colour); !table.empty()) out += "\n" + table;
     if (const std::string table = epochs(r, options.colour); !table.empty()) out += "\n" + table;
     out += scaling(r, options);
     const Finding* first = deciding(r); // said above

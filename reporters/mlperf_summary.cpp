@@ -50,25 +50,39 @@ void add_phase(Json& metric, const RunResult& r, bool evaluation) {
     metric[theirs + "io_stdev_MB_per_second"] = nominal_MiB(spread);
 }
 
-void add_checkpoints(Json& metric, const RunResult& r) {
-    double rate_sum = 0, rate_squares = 0, time_sum = 0, time_squares = 0, bytes = 0;
-    for (const CheckpointResult& c : r.checkpoints) {
-        const double rate = c.duration_s > 0 ? to_GiB(static_cast<double>(c.bytes)) / c.duration_s : 0;
-        rate_sum += rate;
-        rate_squares += rate * rate;
-        time_sum += c.duration_s;
-        time_squares += c.duration_s * c.duration_s;
-        bytes += static_cast<double>(c.bytes);
+struct Spread {
+    double sum = 0, squares = 0;
+    void add(double value) {
+        sum += value;
+        squares += value * value;
     }
-    const double n = static_cast<double>(r.checkpoints.size());
-    const auto stdev = [n](double sum, double squares) {
-        return std::sqrt(std::max(0.0, squares / n - (sum / n) * (sum / n)));
-    };
-    metric["save_checkpoint_io_mean_GB_per_second"] = rate_sum / n; // mean of rates
-    metric["save_checkpoint_io_stdev_GB_per_second"] = stdev(rate_sum, rate_squares);
-    metric["save_checkpoint_duration_mean_seconds"] = time_sum / n;
-    metric["save_checkpoint_duration_stdev_seconds"] = stdev(time_sum, time_squares);
-    metric["checkpoint_size_GB"] = to_GiB(bytes / n);
+    double mean(double n) const { return sum / n; }
+    double stdev(double n) const { return std::sqrt(std::max(0.0, squares / n - mean(n) * mean(n))); }
+};
+
+// `theirs`: save or load. The rates are means of rates, as in every published summary.
+void add_checkpoints_of(Json& metric, const RunResult& r, const std::string& kind, const std::string& theirs) {
+    Spread rates, durations;
+    double n = 0;
+    for (const CheckpointResult& c : r.checkpoints) {
+        if (c.kind != kind) continue;
+        ++n;
+        rates.add(c.duration_s > 0 ? to_GiB(static_cast<double>(c.bytes)) / c.duration_s : 0);
+        durations.add(c.duration_s);
+    }
+    if (n == 0) return;
+    metric[theirs + "_checkpoint_io_mean_GB_per_second"] = rates.mean(n);
+    metric[theirs + "_checkpoint_io_stdev_GB_per_second"] = rates.stdev(n);
+    metric[theirs + "_checkpoint_duration_mean_seconds"] = durations.mean(n);
+    metric[theirs + "_checkpoint_duration_stdev_seconds"] = durations.stdev(n);
+}
+
+void add_checkpoints(Json& metric, const RunResult& r) {
+    add_checkpoints_of(metric, r, "write", "save");
+    add_checkpoints_of(metric, r, "read", "load");
+    double bytes = 0;
+    for (const CheckpointResult& c : r.checkpoints) bytes += static_cast<double>(c.bytes);
+    metric["checkpoint_size_GB"] = to_GiB(bytes / static_cast<double>(r.checkpoints.size()));
 }
 
 } // namespace
@@ -82,7 +96,10 @@ std::string render_mlperf_summary(const RunResult& r, const RenderOptions&) {
     }
     const double samples = static_cast<double>(r.num_files_train) * r.num_samples_per_file;
     const double host_count = std::max<double>(1, static_cast<double>(r.hosts.size()));
-    const double bytes_per_host = samples * r.record_length_bytes / host_count;
+    const bool checkpoint_only = r.kind == "checkpoint";
+    double bytes_per_host = samples * r.record_length_bytes / host_count;
+    if (checkpoint_only && !r.checkpoints.empty())
+        bytes_per_host = static_cast<double>(r.checkpoints.front().bytes) / host_count;
 
     Json summary;
     summary["start"] = local_time(r.start_time);
@@ -90,7 +107,7 @@ std::string render_mlperf_summary(const RunResult& r, const RenderOptions&) {
     summary["num_hosts"] = r.hosts.size();
     summary["hostname"] = r.hosts.empty() ? "" : r.hosts.front().name;
     Json metric = Json::object();
-    add_phase(metric, r, false);
+    if (!checkpoint_only) add_phase(metric, r, false);
     if (evaluated) add_phase(metric, r, true);
     if (!r.checkpoints.empty()) add_checkpoints(metric, r);
     summary["metric"] = metric;

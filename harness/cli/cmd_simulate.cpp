@@ -29,6 +29,12 @@ double value_or_zero(const RunResult& result, std::string_view key) {
     return metric && metric->value ? *metric->value : 0;
 }
 
+double virtual_s(const RunResult& result) {
+    if (!result.epochs.empty()) return result.epochs.back().end_s;
+    if (result.checkpoints.empty()) return 0;
+    return result.checkpoints.back().start_s + result.checkpoints.back().visible_s;
+}
+
 ScalingPoint point_of(const RunResult& result) {
     ScalingPoint point;
     point.accelerator_count = result.accelerator_count;
@@ -149,7 +155,7 @@ class SimulateCommand {
     RunResult head_of(const Simulation& simulation) const {
         RunResult head;
         head.feedbench_version = FEEDBENCH_VERSION;
-        head.kind = "training";
+        head.kind = simulation.workload().checkpoint_only() ? "checkpoint" : "training";
         head.workload = simulation.workload().name;
         head.model = simulation.workload().model.name;
         head.virtual_time = true;
@@ -163,7 +169,7 @@ class SimulateCommand {
     void print(const RunResult& result, double real_s) const {
         fmt::print(
             "SIMULATED, nothing was measured: {} s of virtual time in the last run, {:.1f} s of real time in all\n",
-            fmt::format("{:.2f}", result.epochs.empty() ? 0 : result.epochs.back().end_s), real_s);
+            fmt::format("{:.2f}", virtual_s(result)), real_s);
         if (result.scaling.size() > 1 && result.status == "complete") {
             fmt::print("{} on {}\n\n", result.workload, result.data_folder);
             print_curve(result);
@@ -205,7 +211,9 @@ std::function<int(Session&)> add_simulate(CLI::App& command) {
     add_progress_option(command, state->settings.progress, kProgressOfSimulations);
     command.footer("Example: feedbench simulate unet3d_h100 --storage 'model:bandwidth=10GB,latency=2ms' "
                    "-a 1,2,4,8,16 --steps 20 --coarse\n"
-                   "         feedbench simulate unet3d_h100 --fit results/20261130_090000 -a 1-64:7");
+                   "         feedbench simulate unet3d_h100 --fit results/20261130_090000 -a 1-64:7\n"
+                   "         feedbench simulate llama3_1t --storage 'model:bandwidth=100GB' -a 1024 --coarse "
+                   "-p checkpoint.num_checkpoints_write=1 -p checkpoint.num_checkpoints_read=1");
     return [state, &command](Session& session) {
         if (auto status = take_overrides(command, state->settings.options); !status)
             return session.fail(status.error());

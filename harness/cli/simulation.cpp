@@ -7,6 +7,7 @@
 #include "harness/cli/progress_option.hpp"
 #include "harness/config/load_yaml.hpp"
 #include "harness/loader/loader.hpp"
+#include "harness/types/units.hpp"
 #include "storage/registry.hpp"
 #include "workloads/workload_kind.hpp"
 
@@ -55,6 +56,13 @@ Expected<Simulation> Simulation::make(Session& session, const SimulationSettings
 
 Status Simulation::make_coarse() {
     if (!settings_.coarse) return {};
+    if (workload_.checkpoint_only()) {
+        constexpr std::uint64_t kCoarseBytes = 64 * kMiB; // the largest that checkpoint.transfer_size may be
+        std::string& folder = workload_.checkpoint.checkpoint_folder;
+        folder = without_pieces(folder, workload_.checkpoint.transfer_size);
+        workload_.checkpoint.transfer_size = std::max(workload_.checkpoint.transfer_size, kCoarseBytes);
+        return {};
+    }
     if (!reads_in_order(workload_))
         return usage_error(
             "--coarse makes one event of the reads of a sample, and the native loader has them under way "

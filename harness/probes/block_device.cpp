@@ -32,7 +32,7 @@ std::optional<std::string> device_name(const std::string& uevent) {
 
 struct DiskstatsLine {
     std::string name;
-    std::uint64_t sectors_read = 0;
+    std::uint64_t sectors_read = 0, sectors_written = 0;
 };
 // For containers that do not show /sys.
 std::optional<DiskstatsLine> diskstats_line(const Machine& machine, std::uint32_t major, std::uint32_t minor) {
@@ -41,12 +41,12 @@ std::optional<DiskstatsLine> diskstats_line(const Machine& machine, std::uint32_
     for (std::size_t at = 0; at < content->size();) {
         const std::size_t end = std::min(content->find('\n', at), content->size());
         unsigned line_major = 0, line_minor = 0;
-        unsigned long long sectors = 0;
+        unsigned long long read = 0, written = 0;
         char name[64] = {};
-        if (std::sscanf(content->substr(at, end - at).c_str(), "%u %u %63s %*u %*u %llu", &line_major, &line_minor,
-                        name, &sectors) == 4 &&
+        if (std::sscanf(content->substr(at, end - at).c_str(), "%u %u %63s %*u %*u %llu %*u %*u %*u %llu", &line_major,
+                        &line_minor, name, &read, &written) >= 4 &&
             line_major == major && line_minor == minor)
-            return DiskstatsLine{name, sectors};
+            return DiskstatsLine{name, read, written};
         at = end + 1;
     }
     return {};
@@ -109,6 +109,16 @@ std::optional<std::uint64_t> bytes_read(const Machine& machine, const BlockDevic
         if (std::sscanf(stat->c_str(), "%*u %*u %llu", &sectors) == 1) return sectors * kSectorBytes;
     }
     if (const auto line = diskstats_line(machine, device.major, device.minor)) return line->sectors_read * kSectorBytes;
+    return {};
+}
+
+std::optional<std::uint64_t> bytes_written(const Machine& machine, const BlockDevice& device) {
+    if (const auto stat = read_proc_file(folder_of(machine, device.major, device.minor) + "/stat")) {
+        unsigned long long sectors = 0;
+        if (std::sscanf(stat->c_str(), "%*u %*u %*u %*u %*u %*u %llu", &sectors) == 1) return sectors * kSectorBytes;
+    }
+    if (const auto line = diskstats_line(machine, device.major, device.minor))
+        return line->sectors_written * kSectorBytes;
     return {};
 }
 

@@ -1,7 +1,7 @@
-// Block devices as the kernel numbers them, and how many bytes were read from one.
+// Block devices as the kernel numbers them, and how many bytes were read from one or written to it.
 //
 // Thread: any. Owner: none. Units: bytes. Errors: nullopt where the machine does not know the device.
-// Source: the kernel's block/stat.rst (field 3: sectors read, of 512 bytes whatever the device's own are),
+// Source: the kernel's block/stat.rst (fields 3 and 7: sectors read and written, of 512 bytes whatever its own are),
 // iostats.rst (/proc/diskstats), sysfs-block.
 #pragma once
 
@@ -27,6 +27,8 @@ std::optional<BlockDevice> block_device_called(const Machine& machine, const std
 std::vector<BlockDevice> btrfs_devices(const Machine& machine, const BlockDevice& one);
 // Since boot. Reads that the page cache answered are not in it.
 std::optional<std::uint64_t> bytes_read(const Machine& machine, const BlockDevice& device);
+// Likewise; pages that still wait in the page cache are not in it.
+std::optional<std::uint64_t> bytes_written(const Machine& machine, const BlockDevice& device);
 
 bool is_memory_device(const BlockDevice& device); // ram0, zram0
 // The file behind a loop device.

@@ -151,17 +151,32 @@ DataSource data_source_of_host(const Machine& machine, const std::string& host) 
     return network(machine, "from " + host, host);
 }
 
-std::optional<std::uint64_t> bytes_so_far(const Machine& machine, const DataSource& source) {
-    if (!source.reason.empty()) return {};
-    if (!source.interface.empty()) return bytes_received(machine, source.interface);
-    if (source.devices.empty()) return {};
+namespace {
+
+std::optional<std::uint64_t> sum_over(const Machine& machine, const std::vector<BlockDevice>& devices,
+                                      std::optional<std::uint64_t> (*of)(const Machine&, const BlockDevice&)) {
+    if (devices.empty()) return {};
     std::uint64_t sum = 0;
-    for (const BlockDevice& device : source.devices) {
-        const auto one = bytes_read(machine, device);
+    for (const BlockDevice& device : devices) {
+        const auto one = of(machine, device);
         if (!one) return {};
         sum += *one;
     }
     return sum;
+}
+
+} // namespace
+
+std::optional<std::uint64_t> bytes_so_far(const Machine& machine, const DataSource& source) {
+    if (!source.reason.empty()) return {};
+    if (!source.interface.empty()) return bytes_received(machine, source.interface);
+    return sum_over(machine, source.devices, bytes_read);
+}
+
+std::optional<std::uint64_t> bytes_out_so_far(const Machine& machine, const DataSource& source) {
+    if (!source.reason.empty()) return {};
+    if (!source.interface.empty()) return bytes_sent(machine, source.interface);
+    return sum_over(machine, source.devices, bytes_written);
 }
 
 std::optional<std::uint64_t> process_read_bytes(const Machine& machine) {

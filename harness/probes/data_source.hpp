@@ -27,6 +27,8 @@ DataSource data_source_of_host(const Machine& machine, const std::string& host);
 
 // Bytes that came from there since boot; the difference of two is what came in between, for whoever read it.
 std::optional<std::uint64_t> bytes_so_far(const Machine& machine, const DataSource& source);
+// Bytes that went there since boot, likewise: what is written back later is not in it yet.
+std::optional<std::uint64_t> bytes_out_so_far(const Machine& machine, const DataSource& source);
 // read_bytes of /proc/self/io: what the block layer fetched for this process, O_DIRECT included.
 std::optional<std::uint64_t> process_read_bytes(const Machine& machine);
 

@@ -134,6 +134,10 @@ std::optional<std::uint64_t> bytes_received(const Machine& machine, const std::s
     return number_in(machine.sys + "/class/net/" + interface + "/statistics/rx_bytes");
 }
 
+std::optional<std::uint64_t> bytes_sent(const Machine& machine, const std::string& interface) {
+    return number_in(machine.sys + "/class/net/" + interface + "/statistics/tx_bytes");
+}
+
 std::optional<double> line_rate_bytes_per_second(const Machine& machine, const std::string& interface) {
     const auto megabits = number_in(machine.sys + "/class/net/" + interface + "/speed");
     if (!megabits || *megabits == 0 || *megabits >= 0xffffffffULL) return {}; // 2^32 - 1: unknown, in old drivers

@@ -17,6 +17,7 @@ namespace feedbench::probes {
 // `host`: a name, or an address of IPv4 or IPv6. The host's own addresses are reached through "lo".
 std::optional<std::string> interface_to(const Machine& machine, const std::string& host);
 std::optional<std::uint64_t> bytes_received(const Machine& machine, const std::string& interface);
+std::optional<std::uint64_t> bytes_sent(const Machine& machine, const std::string& interface);
 std::optional<double> line_rate_bytes_per_second(const Machine& machine, const std::string& interface);
 
 struct LineRate {

@@ -8,6 +8,7 @@
 namespace feedbench::verdict {
 
 std::optional<Evidence> inconclusive(const RunResult& r) {
+    if (r.kind == "checkpoint") return Evidence{"No checkpoint was written or read, so there is nothing to judge.", {}};
     const LostTime lost = lost_time(r);
     if (!lost.known()) return Evidence{"No training step was measured, so there is nothing to judge.", {}};
     std::vector<Metric> facts{fact("lost_share", "", lost.lost_s() / lost.inside_s),

@@ -22,6 +22,10 @@ constexpr std::array kRules{
         "on some host, in some epoch, less came from the device or the network than was delivered, or the files lay in "
         "the page cache just before they were read",
         cached},
+    Rule{"checkpoint_cached", kCached,
+         "less of a checkpoint reached the device than was written, or less came from it than was read, or its files "
+         "lay in the page cache just before they were read",
+         checkpoint_cached},
     Rule{"client_network", "client-bound", "accelerators waited, and a host's network interface was full",
          client_network},
     Rule{"client_memory", "client-bound", "accelerators waited, and a host moved bytes as fast as its memory can",
@@ -29,8 +33,14 @@ constexpr std::array kRules{
     Rule{"client_cpu", "client-bound",
          "accelerators waited, mostly for the client: its CPUs, or what it can do at most by its own ceiling",
          client_cpu},
+    Rule{"checkpoint_client", "client-bound",
+         "ranks of a checkpoint run spent their time making content or comparing it, or came near the client's own "
+         "ceiling",
+         checkpoint_client},
     Rule{"storage_bound", "storage-bound", "accelerators waited, mostly for reads that the storage had not answered",
          storage_bound},
+    Rule{"checkpoint_storage", "storage-bound",
+         "ranks of a checkpoint run waited for the storage to take, sync or give their data", checkpoint_storage},
     Rule{"accelerator_bound", "accelerator-bound",
          "accelerators hardly waited, and what they read came from the storage", accelerator_bound},
     Rule{"inconclusive", "inconclusive", "nothing of the above; the evidence says what is missing", inconclusive, true},

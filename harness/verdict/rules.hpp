@@ -12,9 +12,12 @@ namespace feedbench::verdict {
 
 std::optional<Evidence> implausible(const RunResult& result);
 std::optional<Evidence> cached(const RunResult& result);
+std::optional<Evidence> checkpoint_cached(const RunResult& result);
 std::optional<Evidence> client_network(const RunResult& result);
 std::optional<Evidence> client_memory(const RunResult& result);
 std::optional<Evidence> client_cpu(const RunResult& result);
+std::optional<Evidence> checkpoint_client(const RunResult& result); // checkpoint_bound.cpp, both
+std::optional<Evidence> checkpoint_storage(const RunResult& result);
 std::optional<Evidence> storage_bound(const RunResult& result);
 std::optional<Evidence> accelerator_bound(const RunResult& result);
 std::optional<Evidence> inconclusive(const RunResult& result);

@@ -53,8 +53,10 @@ TEST_CASE("the table: untrue first, then the client, the storage, praise, and wh
         CHECK(rule.last_resort == (rule.verdict == "inconclusive"));
         CHECK_FALSE(rule.fires.empty());
     }
-    CHECK(names == std::vector<std::string>{"implausible", "cached", "client_network", "client_memory", "client_cpu",
-                                            "storage_bound", "accelerator_bound", "inconclusive", "memory_storage"});
+    CHECK(names == std::vector<std::string>{"implausible", "cached", "checkpoint_cached", "client_network",
+                                            "client_memory", "client_cpu", "checkpoint_client", "storage_bound",
+                                            "checkpoint_storage", "accelerator_bound", "inconclusive",
+                                            "memory_storage"});
 }
 
 TEST_CASE("a complete run is concluded: verdict, findings behind those that were there, validity") {
