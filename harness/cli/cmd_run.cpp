@@ -60,6 +60,13 @@ class RunCommand {
         auto reactor = session_.reactor(state_.virtual_time,
                                         !state_.virtual_time && workload_.reader.io_engine == IoEngine::uring);
         if (!reactor) return session_.fail(reactor.error());
+        if (!state_.options.data_folder.empty() && workload_.checkpoint_only())
+            return session_.fail(
+                usage_error("--data-dir is a dataset's folder, and " + workload_.name +
+                            " reads none: give -p checkpoint.checkpoint_folder=" + state_.options.data_folder));
+        if (state_.require_au >= 0 && workload_.checkpoint_only())
+            return session_.fail(usage_error("--require-au asks for accelerators that train, and " + workload_.name +
+                                             " only writes and reads checkpoints"));
         if (state_.require_au == 0 && !workload_.metric.au_is_set)
             return session_.fail(usage_error("--require-au without a value takes the workload's bar, and " +
                                              workload_.name + " has none (metric.au): give a fraction"));
@@ -90,9 +97,13 @@ class RunCommand {
   private:
     Status open_results() {
         const cluster::Communicator& communicator = session_.communicator();
-        auto status = job_.open(request_, fmt::format("{} accelerators on {} ranks of {} hosts, data {}",
-                                                      request_.accelerator_count, communicator.size(),
-                                                      communicator.hosts().size(), config::data_location(workload_)));
+        const bool checkpoints = workload_.checkpoint_only();
+        auto status =
+            job_.open(request_, fmt::format("{} {} on {} ranks of {} hosts, {} {}", request_.accelerator_count,
+                                            checkpoints ? "checkpoint ranks" : "accelerators", communicator.size(),
+                                            communicator.hosts().size(), checkpoints ? "checkpoints in" : "data",
+                                            checkpoints ? config::checkpoint_location(workload_)
+                                                        : config::data_location(workload_)));
         if (!status) return status;
         std::string steps;
         if (session_.is_first() && !state_.no_steps) steps = (job_.folder() / "steps.h5").string();
@@ -113,7 +124,9 @@ class RunCommand {
 std::function<int(Session&)> add_run(CLI::App& command) {
     auto state = std::make_shared<State>();
     add_workload_options(command, state->options);
-    command.add_option("-a,--accelerators", state->accelerators, "Accelerators in all; default: one a rank")
+    command
+        .add_option("-a,--accelerators", state->accelerators,
+                    "Accelerators in all (checkpoint workloads: ranks that write); default: one a rank")
         ->check(CLI::PositiveNumber);
     command.add_option("--results-dir", state->results_dir, "Where results go")->capture_default_str();
     command.add_option("--seed", state->seed,
@@ -134,7 +147,8 @@ std::function<int(Session&)> add_run(CLI::App& command) {
     command.add_flag("--no-steps", state->no_steps, "Write no steps.h5");
     command.footer(
         "Example: mpirun -n 4 feedbench run unet3d_h100 --data-dir /mnt/x/unet3d --results-dir /home/me/results\n"
-        "         feedbench run unet3d_h100 --accelerators 8 --data-dir null: --virtual-time");
+        "         feedbench run unet3d_h100 --accelerators 8 --data-dir null: --virtual-time\n"
+        "         mpirun -n 8 feedbench run llama3_8b -p checkpoint.checkpoint_folder=/mnt/x/ckpt");
     return [state, &command](Session& session) {
         if (auto status = take_overrides(command, state->options); !status) return session.fail(status.error());
         session.set_stall_timeout(state->options.stall_timeout_s);
