@@ -17,6 +17,8 @@ struct Words {
 
 constexpr std::array kReasons{
     Words{"metric_window_empty", "no step is left after the exclusions of the rules: an epoch needs at least two"},
+    Words{"no_step_without_a_checkpoint", "a checkpoint was being written in every step"},
+    Words{"no_step_beside_a_checkpoint", "a checkpoint was being written in no step"},
     Words{"no_steps", "nothing was trained"},
     Words{"accelerator_without_window", "some accelerators have no figure: the run was cut short"},
     Words{"no_bytes_delivered", "nothing was read"},
@@ -25,6 +27,7 @@ constexpr std::array kReasons{
     Words{"only_one_epoch", "there was one epoch only"},
     Words{"source_not_counted", "no host can count what came from below the filesystem"},
     Words{"not_counted", "nothing recorded it"},
+    Words{"ceiling_not_measured", "the client's ceiling was not measured"},
     Words{"think_time_is_zero", "the accelerators do not think: no rate would satisfy them"},
     Words{"think_time_varies", "the think time varies"},
     Words{"too_few_slices", "too few seconds to say so"},
@@ -86,7 +89,7 @@ const Finding* deciding_finding(const RunResult& r) {
 }
 
 std::string validity_words(const RunResult& r) {
-    if (r.valid) return r.virtual_time ? "Valid as a simulation in virtual time; nothing was measured." : "Valid.";
+    if (r.valid) return r.virtual_time ? "Valid, as a simulation in virtual time." : "Valid.";
     return "Not valid: " + (r.invalid_reasons.empty() ? "no reason was recorded" : joined(r.invalid_reasons)) + ".";
 }
 
@@ -125,6 +128,16 @@ std::string run_title(const RunResult& r) {
                        count_text(std::max<std::size_t>(1, r.hosts.size()), "host"));
 }
 
+std::string page_duration(double s) {
+    std::string text = duration_text(s);
+    if (const std::size_t at = text.find(" us"); at != std::string::npos) text.replace(at, 3, " µs");
+    return text;
+}
+
+std::string data_location(const RunResult& r) {
+    return r.data_folder.starts_with(r.backend + ":") ? r.data_folder : r.backend + " " + r.data_folder;
+}
+
 html::Cell number_cell(double value, int decimals) {
     if (!std::isfinite(value)) return {.text = "-"};
     return {.text = grouped(value, decimals), .value = value};
@@ -132,7 +145,7 @@ html::Cell number_cell(double value, int decimals) {
 html::Cell count_cell(std::uint64_t value) { return number_cell(static_cast<double>(value), 0); }
 html::Cell duration_cell(double s) {
     if (!std::isfinite(s)) return {.text = "-"};
-    return {.text = duration_text(s), .value = s};
+    return {.text = page_duration(s), .value = s};
 }
 html::Cell metric_cell(const Metric* metric, int decimals, double factor) {
     if (metric == nullptr) return {.text = "-"};

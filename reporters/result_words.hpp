@@ -30,6 +30,10 @@ std::string bytes_text(double bytes);                               // "252.5 MB
 std::string memory_text(double bytes);                              // "503.0 GiB", powers of two
 std::string count_text(std::uint64_t count, std::string_view word); // "1 host", "2 hosts"
 
+std::string page_duration(double s); // "375.0 µs", "3.25 ms", "12.30 s"
+// "posix /data/unet3d", "null:": how bytes were reached, and where.
+std::string data_location(const RunResult& result);
+
 // "4 x h100 on 2 hosts, unet3d_h100".
 std::string run_title(const RunResult& result);
 

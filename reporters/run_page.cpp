@@ -22,7 +22,7 @@ std::string RunPart::add(html::Plot plot) const {
 namespace {
 
 std::string lead(const RunResult& r) {
-    std::string out = fmt::format("{} {}", r.backend, r.data_folder);
+    std::string out = data_location(r);
     out += r.odirect ? ", O_DIRECT" : "";
     if (!r.format.empty()) out += fmt::format(" · {} by the {} loader", r.format, r.data_loader);
     if (r.virtual_time) out += " · virtual time: a simulation";

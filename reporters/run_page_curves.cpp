@@ -24,6 +24,7 @@ constexpr Kind kKinds[] = {{"sample_read_latency", "reading a sample", "series-1
 // The share of samples at or below each bucket's upper end, at most 16 points an octave: finer than a screen shows.
 std::vector<html::Point> distribution(const HistogramData& h) {
     constexpr double kLeastRatio = 1.0443; // 2^(1/16)
+    constexpr double kLeast_ns = 1000;     // what took less took no time: the plot begins there
     std::vector<html::Point> out;
     std::uint64_t below = 0;
     double shown_ns = 0;
@@ -34,11 +35,15 @@ std::vector<html::Point> distribution(const HistogramData& h) {
         const double lower_ns = static_cast<double>(h.buckets[i].first);
         const double end_ns = last ? static_cast<double>(h.max_ns)
                                    : std::min(lower_ns * 65 / 64, static_cast<double>(h.buckets[i + 1].first));
-        if (out.empty() && h.min_ns > 0) out.push_back({static_cast<double>(h.min_ns) / 1e9, 0});
+        if (out.empty() && static_cast<double>(h.min_ns) > kLeast_ns)
+            out.push_back({static_cast<double>(h.min_ns) / 1e9, 0});
         if (!last && end_ns < shown_ns * kLeastRatio) continue;
-        const double x = std::max(end_ns, 1.0) / 1e9;
-        if (!out.empty() && x <= out.back().x) continue;
-        out.push_back({x, 100 * static_cast<double>(below) / static_cast<double>(h.count)});
+        const double share = 100 * static_cast<double>(below) / static_cast<double>(h.count);
+        const double x = std::max(end_ns, kLeast_ns) / 1e9;
+        if (!out.empty() && x <= out.back().x)
+            out.back().y = share;
+        else
+            out.push_back({x, share});
         shown_ns = end_ns;
     }
     return out;

@@ -121,7 +121,7 @@ std::string setup_section(const RunPart& part) {
     const auto number = [](double value) { return value > 0 ? grouped(value, 0) : std::string(); };
     std::string body = html::name_list({
         {"Workload", r.workload},
-        {"Data", r.backend + " " + r.data_folder},
+        {"Data", data_location(r)},
         {"Reading",
          fmt::format("{}{}", r.odirect ? "O_DIRECT" : "buffered", r.io_engine.empty() ? "" : ", " + r.io_engine)},
         {"Dataset", r.num_files_train == 0
@@ -131,7 +131,7 @@ std::string setup_section(const RunPart& part) {
         {"Loader",
          r.data_loader.empty() ? "" : r.data_loader + (r.framework.empty() ? "" : " (framework " + r.framework + ")")},
         {"Batch", number(r.batch_size)},
-        {"Think time", r.think_time_mean_s > 0 ? duration_text(r.think_time_mean_s) + " a batch" : ""},
+        {"Think time", r.think_time_mean_s > 0 ? page_duration(r.think_time_mean_s) + " a batch" : ""},
         {"Epochs", number(r.epoch_count)},
         {"Ranks", number(r.rank_count)},
         {"Time", r.virtual_time ? "virtual: a simulation, nothing was measured" : ""},

@@ -22,15 +22,16 @@ html::Tile tile(const RunResult& r, const std::string& name, std::string_view ke
     if (metric == nullptr) return {name, "", "", ""};
     if (!metric->value) return {name, "not known", "", reason_words(metric->reason), "none"};
     if (metric->unit == "s") {
-        const std::string text = duration_text(*metric->value); // "3.25 ms"
+        const std::string text = page_duration(*metric->value); // "3.25 ms"
         const std::size_t space = text.find(' ');
         return {name, text.substr(0, space), text.substr(space + 1), std::move(detail)};
     }
-    return {name, grouped(*metric->value, decimals), metric->unit, std::move(detail)};
+    return {name, grouped(*metric->value, decimals < 0 && *metric->value >= 1000 ? 0 : decimals), metric->unit,
+            std::move(detail)};
 }
 
 html::Tile au_tile(const RunResult& r) {
-    html::Tile au = tile(r, "Accelerator utilization (AU)", "au_mean_percentage", 2, "");
+    html::Tile au = tile(r, "AU, accelerator utilization", "au_mean_percentage", 2, "");
     const double bar = 100 * r.au_required;
     const Metric* value = known(r, "au_mean_percentage");
     if (r.au_required <= 0) {
@@ -68,9 +69,10 @@ std::string figures(const RunResult& r) {
         tile(r, "Effective utilization", "effective_utilization_percentage", 2, "whole epochs, nothing excluded"));
     all.push_back(tile(r, "Samples", "samples_per_second_mean", -1,
                        also(r, "samples_per_second_whole_epochs", "whole epochs: ")));
-    all.push_back(tile(
-        r, "Batch wait, p99", "batch_wait_s_p99", -1,
-        known(r, "batch_wait_s_p50") != nullptr ? "median " + value_text(row(r.metrics, "batch_wait_s_p50"), 2) : ""));
+    all.push_back(tile(r, "Batch wait, p99", "batch_wait_s_p99", -1,
+                       known(r, "batch_wait_s_p50") != nullptr
+                           ? "median " + page_duration(*known(r, "batch_wait_s_p50")->value)
+                           : ""));
     all.push_back(tile(r, "Client CPU", "cpu_s_per_GB_process", -1, also(r, "cpu_s_per_GB_host", "whole host: ")));
     all.push_back(
         tile(r, "Checkpoints", "checkpoint_GiB_per_second", -1, count_text(r.checkpoints.size(), "checkpoint")));

@@ -68,7 +68,7 @@ std::string stacked_bars(const std::vector<StackPart>& parts, const std::vector<
 std::string name_list(const std::vector<std::pair<std::string, std::string>>& rows) {
     std::string out = "<dl>\n";
     for (const auto& [name, value] : rows)
-        if (!value.empty()) out += fmt::format("<dt>{}</dt><dd>{}</dd>\n", escape(name), escape(value));
+        if (!value.empty()) out += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", escape(name), escape(value));
     return out + "</dl>\n";
 }
 

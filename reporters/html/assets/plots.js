@@ -58,7 +58,7 @@ const plots = (() => {
   function axes(spec) {
     const base = { stroke: colour('soft'), grid: { stroke: colour('line'), width: 1 }, ticks: { stroke: colour('line'), width: 1 },
       font: '12px system-ui, sans-serif', labelFont: '12px system-ui, sans-serif', labelSize: 22 };
-    const x = { ...base, label: spec.xLabel, labelGap: 2 };
+    const x = { ...base, label: spec.xLabel, size: 30, labelSize: 20 };
     if (spec.xNames.length) {
       x.splits = self => {
         const room = Math.max(1, Math.floor((self.bbox.width || 600) / devicePixelRatio / 44));
@@ -68,7 +68,10 @@ const plots = (() => {
       x.values = (self, splits) => splits.map(i => spec.xNames[i - 1] ?? '');
       x.grid = { show: false };
     } else if (spec.xLog) {
-      // With as many ticks as there is room for: every decade, and the numbers between where the plot is wide.
+      // A line and a number at every decade; those between would fill the plot.
+      const decades = (self, splits) => splits.map(v => (v != null && Math.abs(Math.log10(v) - Math.round(Math.log10(v))) < 1e-9 ? v : null));
+      x.grid = { ...base.grid, filter: decades };
+      x.ticks = { ...base.ticks, filter: decades };
       x.values = (self, splits) => splits.map(v => (v == null || Math.abs(Math.log10(v) - Math.round(Math.log10(v))) > 1e-9 ? ''
         : valueText(v, spec.xLabel.endsWith('(s)') ? 's' : '')));
     } else {
@@ -92,6 +95,29 @@ const plots = (() => {
     if (spec.xNames.length) x.range = [0.4, spec.xNames.length + 0.6];
     else if (spec.xLog) x.distr = 3;
     return { x, y: { range: upTo(spec.yMax, spec.thresholds) }, right: { range: upTo(null, []) } };
+  }
+  // Where something begins, as thin lines with a name: behind the series.
+  function drawMarks(self, spec) {
+    const { ctx, bbox } = self;
+    ctx.save();
+    ctx.strokeStyle = ctx.fillStyle = colour('soft');
+    ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
+    ctx.textAlign = 'left';
+    ctx.lineWidth = devicePixelRatio;
+    ctx.setLineDash([2 * devicePixelRatio, 3 * devicePixelRatio]);
+    let free = -Infinity;
+    for (const { value, label } of spec.xMarks ?? []) {
+      const x = Math.round(self.valToPos(value, 'x', true));
+      if (x < bbox.left || x > bbox.left + bbox.width) continue;
+      ctx.beginPath();
+      ctx.moveTo(x, bbox.top);
+      ctx.lineTo(x, bbox.top + bbox.height);
+      ctx.stroke();
+      if (x < free) continue;   // no room for its name
+      ctx.fillText(label, x + 3 * devicePixelRatio, bbox.top - 4 * devicePixelRatio);
+      free = x + ctx.measureText(label).width + 8 * devicePixelRatio;
+    }
+    ctx.restore();
   }
   function drawThresholds(self, spec) {
     const { ctx, bbox } = self;
@@ -128,7 +154,8 @@ const plots = (() => {
       series: [{ label: spec.xLabel, value: (self, v) => (v == null ? '–' : spec.xNames.length ? spec.xNames[Math.round(v) - 1] ?? '–'
         : valueText(v, spec.xLog && spec.xLabel.endsWith('(s)') ? 's' : '')) }, ...spec.series.map(seriesOptions)],
       cursor: { y: false, drag: { x: !spec.xNames.length, y: false } },
-      hooks: { draw: [self => drawThresholds(self, spec)] },
+      padding: [spec.xMarks ? 18 : null, null, null, null],
+      hooks: { drawAxes: [self => drawMarks(self, spec)], draw: [self => drawThresholds(self, spec)] },
     };
     drawn.get(spec.id)?.destroy();
     drawn.set(spec.id, new uPlot(options, joined, place));
