@@ -145,6 +145,7 @@ void TrainingRun::tell_observer() {
     measurements_.accelerator_count = plan_.placement.total;
     measurements_.batch_size = workload_.reader.batch_size;
     measurements_.batch_size_eval = workload_.reader.batch_size_eval;
+    measurements_.record_length_bytes = workload_.dataset.record_length_bytes;
     request_.observer->on_epoch(metrics::epoch_result(measurements_, measurements_.epochs.back()));
 }
 
