@@ -135,7 +135,15 @@ std::string page_duration(double s) {
 }
 
 std::string data_location(const RunResult& r) {
-    return r.data_folder.starts_with(r.backend + ":") ? r.data_folder : r.backend + " " + r.data_folder;
+    // An URI names its backend itself; that of a wrapper is "fault:posix".
+    const std::string scheme = r.backend.substr(0, r.backend.find(':')) + ":";
+    return r.data_folder.starts_with(scheme) ? r.data_folder : r.backend + " " + r.data_folder;
+}
+
+std::string minute(std::string_view iso_time) {
+    std::string text(iso_time.substr(0, 16));
+    if (text.size() > 10 && text[10] == 'T') text[10] = ' ';
+    return text;
 }
 
 html::Cell number_cell(double value, int decimals) {

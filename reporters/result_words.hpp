@@ -34,6 +34,7 @@ std::string page_duration(double s); // "375.0 µs", "3.25 ms", "12.30 s"
 // "posix /data/unet3d", "null:": how bytes were reached, and where.
 std::string data_location(const RunResult& result);
 
+std::string minute(std::string_view iso_time); // "2026-11-30 16:17" of an ISO 8601 time
 // "4 x h100 on 2 hosts, unet3d_h100".
 std::string run_title(const RunResult& result);
 

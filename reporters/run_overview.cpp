@@ -19,7 +19,11 @@ std::optional<double> value_of(const RunResult& r, std::string_view key) {
 
 html::Cell au_cell(const RunResult& r) {
     html::Cell cell = metric_cell(row(r.metrics, "au_mean_percentage"), 2);
-    if (cell.value && r.au_required > 0) cell.tone = *cell.value >= 100 * r.au_required ? "good" : "bad";
+    if (!cell.value || r.au_required <= 0) return cell;
+    if (*cell.value < 100 * r.au_required)
+        cell.tone = "bad";
+    else if (r.valid) // what is not valid must not look like a success
+        cell.tone = "good";
     return cell;
 }
 
@@ -72,7 +76,7 @@ std::string overview(std::span<const ReportedRun> runs, std::vector<html::Plot>&
         const std::string tone = r.status != "complete" ? "bad" : verdict_tone(r.verdict);
         table.rows.push_back({std::move(number),
                               {.text = r.workload.empty() ? r.model : r.workload},
-                              {.text = r.start_time.substr(0, 16)},
+                              {.text = minute(r.start_time), .tone = "whole"},
                               {.text = verdict_or_status(r), .tone = tone == "plain" ? "" : tone},
                               {.text = r.valid ? "yes" : "no", .tone = r.valid ? "" : "bad"},
                               count_cell(r.accelerator_count),

@@ -26,7 +26,7 @@ std::string lead(const RunResult& r) {
     out += r.odirect ? ", O_DIRECT" : "";
     if (!r.format.empty()) out += fmt::format(" · {} by the {} loader", r.format, r.data_loader);
     if (r.virtual_time) out += " · virtual time: a simulation";
-    if (!r.start_time.empty()) out += " · " + r.start_time.substr(0, 16).replace(10, 1, " ");
+    if (!r.start_time.empty()) out += " · " + minute(r.start_time);
     if (!r.run_id.empty()) out += " · run " + r.run_id;
     return out;
 }

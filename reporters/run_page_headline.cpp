@@ -40,9 +40,15 @@ html::Tile au_tile(const RunResult& r) {
     }
     if (value != nullptr) {
         const bool met = *value->value >= bar;
-        au.tone = met ? "good" : "bad";
         au.detail = fmt::format("{} the bar of {:.0f} %, {} {:.2f} points", met ? "meets" : "misses", bar,
                                 met ? "by" : "short by", std::abs(*value->value - bar));
+        // What is not valid must not look like a success.
+        if (!met)
+            au.tone = "bad";
+        else if (r.valid)
+            au.tone = "good";
+        else
+            au.detail += ", but the run is not valid";
     } else if (r.status != "complete") {
         au.detail += "; not judged";
     }

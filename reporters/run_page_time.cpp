@@ -44,8 +44,8 @@ html::Plot au_plot(const RunPart& part) {
     plot.summary = fmt::format("{} of {} epochs have an AU", judged, plot.x_names.size());
     if (r.au_required > 0) {
         plot.thresholds = {{100 * r.au_required, fmt::format("bar {:.0f} %", 100 * r.au_required)}};
-        plot.summary = fmt::format("{} of {} reach the bar of {:.0f} %", met, count_text(plot.x_names.size(), "epoch"),
-                                   100 * r.au_required);
+        plot.summary =
+            fmt::format("{} of {} epochs reach the bar of {:.0f} %", met, plot.x_names.size(), 100 * r.au_required);
     }
     plot.summary += "; effective utilization leaves out nothing, not even the first step.";
     return plot;

@@ -24,6 +24,7 @@ std::function<int(Session&)> add_datasize(CLI::App& command);
 std::function<int(Session&)> add_datagen(CLI::App& command);
 std::function<int(Session&)> add_adopt(CLI::App& command);
 std::function<int(Session&)> add_probe(CLI::App& command);
+std::function<int(Session&)> add_report(CLI::App& command);
 std::function<int(Session&)> add_compare(CLI::App& command);
 std::function<int(Session&)> add_gate(CLI::App& command);
 std::function<int(Session&)> add_baseline(CLI::App& command);

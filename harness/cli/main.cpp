@@ -20,6 +20,7 @@ constexpr std::array kCommands{
     Command{"adopt", add_adopt, "Take over a dataset that another tool wrote: look at it and write its manifest"},
     Command{"probe", add_probe, "What the client can do at most, its hosts' limits, and what lies below a data folder"},
     Command{"run", add_run, "Run the workload and measure AU and MB/s"},
+    Command{"report", add_report, "Results as a page with plots, as Markdown or as CSV"},
     Command{"compare", add_compare,
             "Results side by side: feedbench's, MLPerf Storage result trees, DLIO output folders"},
     Command{"gate", add_gate, "Has it become slower? Runs against a baseline: pass, regressed, or cannot be said"},
