@@ -17,8 +17,14 @@ namespace feedbench::workloads {
 namespace {
 
 // Before the first byte: what is committed, and room for all that is to be written.
-Status open_store(const CheckpointPlan& plan, const Workload& workload, CheckpointStore& store) {
-    if (auto opened = store.open(plan.write_count > 0); !opened || plan.write_count == 0) return opened;
+Status open_store(const CheckpointPlan& plan, const Workload& workload, storage::Backend& backend,
+                  CheckpointStore& store) {
+    if (auto opened = store.open(plan.write_count > 0); !opened) return opened;
+    if (plan.write_count == 0) {
+        if (!backend.capabilities().has_content) return {};
+        auto readable = choose_readable(plan, workload, store.index(), backend.display_path(""));
+        return readable ? Status{} : Status(readable.error());
+    }
     std::vector<std::string> replaced;
     for (std::uint32_t i = 0; i < plan.write_count; ++i) replaced.push_back(CheckpointPlan::folder_of(i));
     return store.check_space(plan.checkpoints_at_once(workload), plan.bytes, replaced);
@@ -80,8 +86,12 @@ Expected<RunResult> run_checkpoint(const RunRequest& request) {
     auto backend = open_storage(request, config::checkpoint_location(workload), workload.checkpoint.odirect);
     if (auto status = cluster::agree(communicator, backend ? Status{} : Status(backend.error())); !status)
         return status.error();
+    if ((*backend)->capabilities().has_content && !plan->settings.makes_content) { // a test's, in virtual time
+        plan->settings.makes_content = true;
+        plan->buffers = CheckpointStream::buffers_for(plan->settings, plan->placement.count, false);
+    }
     CheckpointStore store(**backend, workload.checkpoint.leftovers == "remove");
-    if (auto status = on_first(communicator, [&] { return open_store(*plan, workload, store); }); !status)
+    if (auto status = on_first(communicator, [&] { return open_store(*plan, workload, **backend, store); }); !status)
         return status.error();
     const storage::Capabilities& data = (*backend)->capabilities();
     auto ceiling = measure_checkpoint_ceiling(request, *plan, {data.name, data.page_cached});

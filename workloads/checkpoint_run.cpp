@@ -33,7 +33,7 @@ Task<void> CheckpointRun::run() {
         if (i > 0) co_await pause();
         if (!stopped()) co_await write_one(i);
     }
-    if (plan_.read_count > 0 && !stopped()) co_await choose_readable();
+    if (plan_.read_count > 0 && !stopped()) co_await agree_on_readable();
     for (std::uint32_t i = 0; i < plan_.read_count && !stopped(); ++i) {
         if (i > 0) co_await pause();
         if (!stopped()) co_await read_one(i, plan_.read_count);
@@ -110,28 +110,19 @@ Task<void> CheckpointRun::write_one(std::uint32_t number) {
 }
 
 // The newest that are committed, in the order in which they were written. All processes hear of them.
-Task<void> CheckpointRun::choose_readable() {
+Task<void> CheckpointRun::agree_on_readable() {
     std::uint64_t stop = accelerator::kGoOn;
     std::string text;
     if (is_first()) {
-        dataset::CheckpointIndex chosen = store_.index();
-        const std::string place = backend_.display_path("");
-        if (!backend_.capabilities().has_content &&
-            chosen.committed.empty()) // what storage that keeps nothing would have
-            for (std::uint32_t i = 0; i < plan_.read_count; ++i) chosen.add(new_entry(i));
-        if (chosen.committed.size() < plan_.read_count)
-            stop = fail(config_error(fmt::format("{} checkpoints are to be read, {} committed one{} there: write some "
-                                                 "first, or set checkpoint.num_checkpoints_read",
-                                                 plan_.read_count, chosen.committed.size(),
-                                                 chosen.committed.size() == 1 ? " lies" : "s lie"),
-                                     place));
-        else
-            chosen.committed.erase(chosen.committed.begin(), chosen.committed.end() - plan_.read_count);
-        for (const dataset::CheckpointEntry& entry : chosen.committed)
-            if (stop == 0)
-                if (auto fits = check_readable(plan_, workload_, entry, place); !fits) stop = fail(fits.error());
-        if (stop == 0) note_gap(chosen.committed.back());
-        text = dataset::to_json(chosen);
+        dataset::CheckpointIndex index = store_.index();
+        if (!backend_.capabilities().has_content && index.committed.empty()) // what would lie there if it kept anything
+            for (std::uint32_t i = 0; i < plan_.read_count; ++i) index.add(new_entry(i));
+        auto chosen = choose_readable(plan_, workload_, std::move(index), backend_.display_path(""));
+        if (chosen) {
+            note_gap(chosen->committed.back());
+            text = dataset::to_json(*chosen);
+        } else
+            stop = fail(chosen.error());
     }
     co_await barrier_.arrive_for_all(stop);
     if (stopped()) co_return;

@@ -50,7 +50,7 @@ class CheckpointRun {
 
     engine::Task<void> write_one(std::uint32_t number);
     engine::Task<void> read_one(std::uint32_t number, std::uint32_t count);
-    engine::Task<void> choose_readable();
+    engine::Task<void> agree_on_readable();
     engine::Task<void> move_parts(const std::vector<CheckpointPart>& parts, bool is_write, Moved& moved);
     engine::Task<void> move_part(const CheckpointPart& part, bool is_write, PartReport& report);
     engine::Task<void> pause();

@@ -58,6 +58,24 @@ Status check_counts(const Workload& workload, const CheckpointPlan& plan) {
     return {};
 }
 
+Status check_readable(const CheckpointPlan& plan, const Workload& workload, const dataset::CheckpointEntry& entry,
+                      const std::string& place) {
+    const auto refused = [&](std::string why) { return config_error(std::move(why), place + "/" + entry.folder); };
+    if (entry.rank_count != plan.placement.total)
+        return refused(fmt::format("the checkpoint was written by {} ranks, {} are to read it: start as many",
+                                   entry.rank_count, plan.placement.total));
+    if (entry.bytes != plan.bytes || entry.file_count != plan.file_count)
+        return refused(fmt::format("the checkpoint of {} has {} bytes in {} files, that of this workload ({}) {} in "
+                                   "{}: read it with the model and the scale that it was written with",
+                                   entry.model, entry.bytes, entry.file_count, workload.model.name, plan.bytes,
+                                   plan.file_count));
+    if (plan.settings.verifies && entry.content_version != generators::kContentVersion)
+        return refused(fmt::format("the content is of version {}, this feedbench knows version {}: "
+                                   "set reader.verify=off",
+                                   entry.content_version, generators::kContentVersion));
+    return {};
+}
+
 std::uint32_t count_of(std::int64_t asked) { return asked > 0 ? static_cast<std::uint32_t>(asked) : 0; }
 
 } // namespace
@@ -112,22 +130,18 @@ std::uint64_t memory_bound_bytes(const CheckpointPlan& plan) {
     return kFixed + plan.buffers.total_bytes() + frames;
 }
 
-Status check_readable(const CheckpointPlan& plan, const Workload& workload, const dataset::CheckpointEntry& entry,
-                      const std::string& place) {
-    const auto refused = [&](std::string why) { return config_error(std::move(why), place + "/" + entry.folder); };
-    if (entry.rank_count != plan.placement.total)
-        return refused(fmt::format("the checkpoint was written by {} ranks, {} are to read it: start as many",
-                                   entry.rank_count, plan.placement.total));
-    if (entry.bytes != plan.bytes || entry.file_count != plan.file_count)
-        return refused(fmt::format("the checkpoint of {} has {} bytes in {} files, that of this workload ({}) {} in "
-                                   "{}: read it with the model and the scale that it was written with",
-                                   entry.model, entry.bytes, entry.file_count, workload.model.name, plan.bytes,
-                                   plan.file_count));
-    if (plan.settings.verifies && entry.content_version != generators::kContentVersion)
-        return refused(fmt::format("the content is of version {}, this feedbench knows version {}: "
-                                   "set reader.verify=off",
-                                   entry.content_version, generators::kContentVersion));
-    return {};
+Expected<dataset::CheckpointIndex> choose_readable(const CheckpointPlan& plan, const Workload& workload,
+                                                   dataset::CheckpointIndex index, const std::string& place) {
+    std::vector<dataset::CheckpointEntry>& all = index.committed;
+    if (all.size() < plan.read_count)
+        return config_error(fmt::format("{} checkpoints are to be read, and {} committed: write them first, or set "
+                                        "checkpoint.num_checkpoints_read",
+                                        plan.read_count, all.empty() ? "none is" : fmt::format("{} are", all.size())),
+                            place);
+    all.erase(all.begin(), all.end() - plan.read_count);
+    for (const dataset::CheckpointEntry& entry : all)
+        if (auto fits = check_readable(plan, workload, entry, place); !fits) return fits.error();
+    return index;
 }
 
 } // namespace feedbench::workloads

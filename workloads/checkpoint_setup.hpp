@@ -34,8 +34,9 @@ struct CheckpointPlan {
 Expected<CheckpointPlan> make_checkpoint_plan(const RunRequest& request);
 std::uint64_t memory_bound_bytes(const CheckpointPlan& plan);
 
-// Whether this workload can read what was committed: rank count, model, content.
-Status check_readable(const CheckpointPlan& plan, const Workload& workload, const dataset::CheckpointEntry& entry,
-                      const std::string& place);
+// The newest checkpoints of `index` that are to be read, oldest first. An error where there are too few, or one that
+// this workload cannot read: rank count, model, content. `place`: the folder, for messages.
+Expected<dataset::CheckpointIndex> choose_readable(const CheckpointPlan& plan, const Workload& workload,
+                                                   dataset::CheckpointIndex index, const std::string& place);
 
 } // namespace feedbench::workloads

@@ -167,13 +167,14 @@ Task<Status> CheckpointStream::read_file(Open& open, PartReport& report) {
 
 // Comes back once nothing of the file is in flight.
 Task<void> CheckpointStream::move_all(Open& open) {
-    const std::uint64_t start_ns = reactor_.now_ns();
+    const std::uint64_t start_ns = reactor_.now_ns(), content_start_ns = content_ns_;
     const std::uint64_t pieces = (open.file_bytes + settings_.piece_bytes - 1) / settings_.piece_bytes;
     const std::uint64_t movers = std::min<std::uint64_t>(settings_.queue_depth, pieces);
     for (std::uint64_t i = 0; i < movers; ++i) open.group.spawn(move_pieces(open));
     co_await open.group.join();
     open.group.clear();
     open.report.transfer_ns += reactor_.now_ns() - start_ns;
+    open.report.content_ns += content_ns_ - content_start_ns;
 }
 
 // One of several that share the file: takes the next piece, makes it, writes it; or reads it and compares.
@@ -204,9 +205,7 @@ Task<void> CheckpointStream::move_pieces(Open& open) {
             const std::uint64_t start_ns = reactor_.now_ns();
             open.content.fill(open.content_index, op.offset, {lease.data(), bytes});
             if (op.bytes > bytes) std::memset(lease.data() + bytes, 0, op.bytes - bytes);
-            const std::uint64_t took_ns = reactor_.now_ns() - start_ns;
-            open.report.content_ns += took_ns;
-            tally_.content_ns += took_ns;
+            content_ns_ += reactor_.now_ns() - start_ns;
         }
         ++tally_.in_flight;
         co_await reactor_.perform(backend_, op);
@@ -240,9 +239,7 @@ void CheckpointStream::check_piece(Open& open, const IoOp& op, std::uint64_t byt
     tally_.piece_latency.add(op.complete_ns > op.submit_ns ? op.complete_ns - op.submit_ns : 0);
     if (op.kind == IoKind::write || !settings_.verifies || !backend_.capabilities().has_content) return;
     const std::size_t same = open.content.first_difference(open.content_index, op.offset, {lease.data(), bytes});
-    const std::uint64_t took_ns = reactor_.now_ns() - now_ns;
-    open.report.content_ns += took_ns;
-    tally_.content_ns += took_ns;
+    content_ns_ += reactor_.now_ns() - now_ns;
     if (same == bytes) return;
     open.error = format_error(open.display_path,
                               "the content differs from what the checkpoint " + open.part.folder + " was written with",

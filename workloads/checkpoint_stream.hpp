@@ -37,13 +37,14 @@ struct PartReport {
     std::uint64_t data_ns = 0, synced_ns = 0;      // the last file's data written (read), and synced
     std::uint64_t end_ns = 0;                      // the last file committed (read: closed)
     std::uint64_t transfer_ns = 0, fsync_ns = 0, commit_ns = 0; // sums over files
-    std::uint64_t content_ns = 0; // of transfer_ns: this thread made content, or compared it
+    // Of transfer_ns: the thread made content, or compared it, for this part or for another that it waited for.
+    std::uint64_t content_ns = 0;
     std::uint64_t fsync_asked = 0, fsync_done = 0;
 };
 
 // What all parts of a process add up to, for those who look on: progress, slices, histograms.
 struct CheckpointTally {
-    std::uint64_t bytes = 0, pieces = 0, content_ns = 0;
+    std::uint64_t bytes = 0, pieces = 0;
     std::uint32_t in_flight = 0;
     metrics::Histogram piece_latency, fsync_latency;
 };
@@ -94,6 +95,7 @@ class CheckpointStream {
     engine::Semaphore buffers_;
     Settings settings_;
     CheckpointTally tally_;
+    std::uint64_t content_ns_ = 0; // of all parts so far
 };
 
 } // namespace feedbench::workloads

@@ -1,4 +1,5 @@
-// checkpoint_client and checkpoint_storage: what the ranks' time went into.
+// checkpoint_client and checkpoint_storage: what the ranks' time went into; checkpoint_gap: how long nobody wrote or
+// read.
 //
 // The client is the limit where making the content (or comparing it) took most of the ranks' time, where no CPU was
 // idle and it took a good part of it, or where the run came as near to its own ceiling at a storage that costs nothing
@@ -81,15 +82,30 @@ std::optional<Evidence> checkpoint_storage(const RunResult& r) {
     else
         add_rest(r, evidence);
     for (const HostCheckpoint& one : host_checkpoints(r)) {
-        if (r.virtual_time || one.part->bytes == 0 || one.source_share() || one.resident_share() ||
-            one.part->cache.source_kind == "memory")
-            continue;
+        if (r.virtual_time || one.part->bytes == 0 || one.source_share() || one.resident_share()) continue;
+        if (one.part->cache.source_kind == "memory" || one.part->cache.source_kind == "none") continue;
         evidence.words += fmt::format(" Whether a cache helped is not known: {}: {}.", one.where(),
                                       one.part->cache.source_reason.empty() ? "nothing watched where the bytes went"
                                                                             : one.part->cache.source_reason);
         break;
     }
     return evidence;
+}
+
+std::optional<Evidence> checkpoint_gap(const RunResult& r) {
+    if (!r.checkpoint_gap_s) return std::nullopt;
+    const double gap_s = *r.checkpoint_gap_s;
+    if (gap_s < 0)
+        return Evidence{
+            fmt::format("Reading began {:.1f} s before the write's end by the hosts' clocks: they differ, so "
+                        "that the time in between is not known.",
+                        -gap_s),
+            {fact("checkpoint_gap_s", "s", gap_s)}};
+    if (gap_s <= kCheckpointGap.value) return std::nullopt;
+    return Evidence{fmt::format("{:.1f} s passed between the end of the last write and the start of reading; the rules "
+                                "of checkpoint submissions allow {:g} s.",
+                                gap_s, kCheckpointGap.value),
+                    {fact("checkpoint_gap_s", "s", gap_s)}};
 }
 
 } // namespace feedbench::verdict

@@ -44,6 +44,10 @@ constexpr std::array kRules{
     Rule{"accelerator_bound", "accelerator-bound",
          "accelerators hardly waited, and what they read came from the storage", accelerator_bound},
     Rule{"inconclusive", "inconclusive", "nothing of the above; the evidence says what is missing", inconclusive, true},
+    Rule{"checkpoint_gap", kNote,
+         "more time passed between the end of the last write and the start of reading than the rules of checkpoint "
+         "submissions allow",
+         checkpoint_gap},
     Rule{"memory_storage", kNote, "the data lay in memory: there is no device and no network below it", memory_storage},
 };
 

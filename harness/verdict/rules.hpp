@@ -21,6 +21,7 @@ std::optional<Evidence> checkpoint_storage(const RunResult& result);
 std::optional<Evidence> storage_bound(const RunResult& result);
 std::optional<Evidence> accelerator_bound(const RunResult& result);
 std::optional<Evidence> inconclusive(const RunResult& result);
+std::optional<Evidence> checkpoint_gap(const RunResult& result); // checkpoint_bound.cpp
 std::optional<Evidence> memory_storage(const RunResult& result);
 
 } // namespace feedbench::verdict

@@ -5,9 +5,9 @@
 namespace feedbench::verdict {
 
 std::span<const Threshold> thresholds() {
-    static constexpr std::array kAll{
-        kBusyAu,     kBusyWithStart, kMainCause,     kCauseWhenSaturated, kCpuSaturated, kNearCeiling,  kNearLineRate,
-        kNearMemory, kSourceShare,   kResidentShare, kSampledPages,       kPossibleRate, kPlannedBytes, kIdentity};
+    static constexpr std::array kAll{kBusyAu,       kBusyWithStart, kMainCause,    kCauseWhenSaturated, kCpuSaturated,
+                                     kNearCeiling,  kNearLineRate,  kNearMemory,   kSourceShare,        kResidentShare,
+                                     kSampledPages, kPossibleRate,  kPlannedBytes, kCheckpointGap,      kIdentity};
     return kAll;
 }
 

@@ -65,6 +65,12 @@ inline constexpr Threshold kIdentity{
     "identity", 0.005, "between samples/s and AU x accelerators x batch / think",
     "0 in arithmetic for one constant think time, first steps left out of both; half a hundredth as in case T7"};
 
+// What the rules allow
+inline constexpr Threshold kCheckpointGap{
+    "checkpoint_gap", 30, "s",
+    "editions 2.0 and 3.0: a read that is started by itself begins at most so long after the write's end, so that "
+    "nothing is done to the storage in between"};
+
 std::span<const Threshold> thresholds();
 
 } // namespace feedbench::verdict

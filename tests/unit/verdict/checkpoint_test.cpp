@@ -129,15 +129,28 @@ TEST_CASE("tmpfs is a note, an unknown source is said, and nothing finished is i
     CHECK(memory.verdict == "storage-bound");
     CHECK(memory.findings.back().rule == "memory_storage");
     for (auto& c : r.checkpoints) {
-        c.hosts[0].cache.source_kind = "none";
+        c.hosts[0].cache.source_kind = "block";
         c.hosts[0].cache.source_reason = "nobody counts it";
     }
     CHECK(
         says(judged(r), "Whether a cache helped is not known: write of global_epoch1_step0 on host h1: nobody counts"));
+    for (auto& c : r.checkpoints) c.hosts[0].cache.source_kind = "none"; // null: there is nothing to come from
+    CHECK_FALSE(says(judged(r), "not known"));
     r.checkpoints.clear();
     CHECK(judged(r).verdict == "inconclusive");
     // Inside training checkpoints have no verdict of their own.
     r = honest();
     r.kind = "training";
     for (const Finding& finding : judged(r).findings) CHECK(finding.rule.find("checkpoint_") == std::string::npos);
+}
+
+TEST_CASE("more than 30 s between write and read are noted, and clocks that differ") {
+    RunResult r = honest();
+    for (const auto& [gap_s, count] : {std::pair{29.9, 1u}, std::pair{30.1, 2u}, std::pair{-3.0, 2u}}) {
+        r.checkpoint_gap_s = gap_s;
+        const RunResult one = judged(r);
+        CHECK(one.findings.size() == count);
+        CHECK(one.verdict == "storage-bound");
+        if (count == 2) CHECK(one.findings[1].rule == "checkpoint_gap");
+    }
 }

@@ -55,7 +55,7 @@ TEST_CASE("the table: untrue first, then the client, the storage, praise, and wh
     }
     CHECK(names == std::vector<std::string>{"implausible", "cached", "checkpoint_cached", "client_network",
                                             "client_memory", "client_cpu", "checkpoint_client", "storage_bound",
-                                            "checkpoint_storage", "accelerator_bound", "inconclusive",
+                                            "checkpoint_storage", "accelerator_bound", "inconclusive", "checkpoint_gap",
                                             "memory_storage"});
 }
 
