@@ -2,9 +2,8 @@
 #include <fmt/core.h>
 
 #include "harness/cli/commands.hpp"
-#include "harness/config/checkpoint_sizes.hpp"
+#include "harness/cli/show_checkpoint.hpp"
 #include "harness/config/load_yaml.hpp"
-#include "harness/types/units.hpp"
 #include "workloads/workload_kind.hpp"
 
 namespace feedbench::cli {
@@ -34,50 +33,68 @@ void print_rows(const std::vector<workloads::PlanRow>& rows) {
 
 namespace {
 
-// Files and bytes of a workload that only checkpoints; running it is another workload kind's.
-int print_checkpoint(Session& session, const Workload& workload, std::uint64_t ranks) {
-    const std::uint64_t closed = config::closed_rank_count(workload.model.name).value_or(1);
-    auto sizes = config::CheckpointSizes::of(workload, ranks ? ranks : closed);
-    if (!sizes) return session.fail(sizes.error());
-    const config::RankBytes total = sizes->total();
-    fmt::print("checkpoint of {} by {} ranks (TP {} x PP {} x DP {}):\n", workload.model.name, sizes->rank_count(),
-               sizes->tensor_parallelism(), sizes->pipeline_parallelism(), sizes->data_parallelism());
-    fmt::print("  {:<28} {:.4f} GiB = model {:.4f} + optimizer {:.4f}\n", "in all",
-               to_GiB(static_cast<double>(total.total())), to_GiB(static_cast<double>(total.model)),
-               to_GiB(static_cast<double>(total.optimizer)));
-    std::uint64_t files = 0, largest = 0;
-    for (std::uint64_t rank = 0; rank < sizes->rank_count(); ++rank) {
-        files += sizes->files(rank).size();
-        largest = std::max(largest, sizes->rank(rank).total());
+struct State {
+    WorkloadOptions options;
+    std::uint32_t accelerators = 0;
+    CheckpointQuestion checkpoint;
+    bool files = false, json = false;
+};
+
+// Files and bytes of what checkpoints; nothing is written. Only the first rank speaks.
+int print_checkpoint(Session& session, const State& state, const Workload& workload) {
+    if (!session.is_first()) return 0;
+    CheckpointQuestion question = state.checkpoint;
+    question.rank_count = state.accelerators;
+    if (!workload.checkpoint_only() && question.rank_count == 0)
+        question.rank_count = static_cast<std::uint64_t>(session.communicator().size());
+    Status status;
+    if (state.json) {
+        status = print_checkpoint_json(workload, question);
+    } else if (state.files) {
+        status = print_checkpoint_files(workload, question);
+    } else {
+        print_effective(workload);
+        fmt::print("\n");
+        status = print_checkpoint_table(workload, question);
     }
-    fmt::print("  {:<28} {}\n  {:<28} {:.4f} GiB\n", "files", files, "largest rank",
-               to_GiB(static_cast<double>(largest)));
-    fmt::print("files of rank 0:\n");
-    for (const config::CheckpointFile& file : sizes->files(0)) fmt::print("  {:<52} {} bytes\n", file.name, file.bytes);
-    return 0;
+    return status ? 0 : session.fail(status.error());
 }
 
 } // namespace
 
 std::function<int(Session&)> add_show(CLI::App& command) {
-    struct State {
-        WorkloadOptions options;
-        std::uint32_t accelerators = 0;
-    };
     auto state = std::make_shared<State>();
     add_workload_options(command, state->options);
     command.add_option("-a,--accelerators", state->accelerators, "Accelerators in all (checkpoint workloads: ranks)");
-    command.footer("Example: feedbench show unet3d_h100 --accelerators 8\n         feedbench show llama3_405b");
+    const auto question = [&](const char* name, auto& value, const char* help) {
+        command.add_option(name, value, help)->check(CLI::PositiveNumber)->group("Checkpoints");
+    };
+    question("--hosts", state->checkpoint.host_count, "Hosts that the ranks lie on; default: 8 ranks a host");
+    question("--accelerator-memory-gb", state->checkpoint.accelerator_GiB,
+             "Memory of one accelerator in GB of 2^30 bytes; default: that of the workload's accelerator, else 80");
+    question("--MB-per-second", state->checkpoint.MB_per_second,
+             "Rate of the storage, for the time that checkpoints would take");
+    command.add_flag("--files", state->files, "Print every file of the checkpoint as CSV: rank, name, bytes")
+        ->group("Checkpoints");
+    command.add_flag("--json", state->json, "Print the checkpoint's plan as JSON")
+        ->group("Checkpoints")
+        ->excludes("--files");
+    command.footer("Example: feedbench show unet3d_h100 --accelerators 8\n"
+                   "         feedbench show llama3_405b --hosts 64 --MB-per-second 50000\n"
+                   "         feedbench show llama3_8b --files > files.csv");
     return [state, &command](Session& session) {
         if (auto status = take_overrides(command, state->options); !status) return session.fail(status.error());
         auto workload = session.load(state->options);
         if (!workload) return session.fail(workload.error());
+        const bool asked = state->files || state->json;
+        if (asked && !workload->workflow.checkpoint)
+            return session.fail(usage_error(workload->name + " writes no checkpoint (workflow.checkpoint is false); "
+                                                             "--files and --json are about those"));
+        if (workload->checkpoint_only() || asked) return print_checkpoint(session, *state, *workload);
         if (session.is_first()) {
             print_effective(*workload);
             fmt::print("\n");
         }
-        if (workload->checkpoint_only())
-            return session.is_first() ? print_checkpoint(session, *workload, state->accelerators) : 0;
         auto kind = workloads::find_kind(*workload);
         if (!kind) return session.is_first() ? (fmt::print("{}\n", kind.error().describe()), 0) : 0;
         auto reactor = session.reactor(true, false); // a plan needs no storage and no time
