@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "harness/cluster/error_exchange.hpp"
+#include "harness/config/checkpoint_table.hpp"
 #include "harness/config/load_yaml.hpp"
 #include "harness/dataset/spot_check.hpp"
 #include "harness/probes/cpu.hpp"
@@ -55,6 +56,25 @@ Expected<std::optional<dataset::Manifest>> find_dataset(const RunRequest& reques
 
 PlanRow row(const char* group, const char* name, std::string value) { return {group, name, std::move(value)}; }
 
+// Checkpoints inside training: an accelerator is one of their ranks.
+Expected<std::vector<PlanRow>> checkpoint_rows(const RunRequest& request, const TrainingPlan& plan) {
+    const Workload& workload = *request.workload;
+    auto sizes = config::CheckpointSizes::of(workload, plan.placement.total);
+    if (!sizes) return sizes.error();
+    if (auto status = config::check_accelerator_memory(workload, *sizes); !status) return status.error();
+    const CheckpointSection& c = workload.checkpoint;
+    const std::string when =
+        c.steps_between_checkpoints > 0
+            ? fmt::format("every {} steps of an epoch", c.steps_between_checkpoints)
+            : fmt::format("after epoch {}, then every {}", c.checkpoint_after_epoch, c.epochs_between_checkpoints);
+    const std::uint64_t bytes = sizes->total().total();
+    return std::vector<PlanRow>{
+        row("checkpoints", "place", config::checkpoint_location(workload)),
+        row("checkpoints", "when", when + (c.asynchronous ? "; training goes on" : "; training waits")),
+        row("checkpoints", "bytes of one", fmt::format("{} ({:.4f} GiB)", bytes, to_GiB(static_cast<double>(bytes)))),
+    };
+}
+
 } // namespace
 
 bool accepts_training(const Workload& workload) { return workload.workflow.train; }
@@ -82,6 +102,11 @@ Expected<std::vector<PlanRow>> plan_training(const RunRequest& request) {
         row("memory", "a rank, at most",
             fmt::format("{:.0f} MiB", to_MiB(static_cast<double>(memory_bound_bytes(request, *plan))))),
     };
+    if (workload.workflow.checkpoint) {
+        auto more = checkpoint_rows(request, *plan);
+        if (!more) return more.error();
+        rows.insert(rows.end(), more->begin(), more->end());
+    }
     if (plan->valid)
         rows.push_back(row("storage", "evaluation bytes", std::to_string(plan->valid->files->total_payload_bytes())));
     if (think_s > 0)
@@ -110,11 +135,21 @@ Expected<RunResult> run_training(const RunRequest& request) {
     auto ceiling = measure_ceiling(as_made, {data.name, data.page_cached}, request.ceiling_s);
     if (!ceiling) return ceiling.error();
 
-    std::unique_ptr<storage::Backend> checkpoints;
+    std::unique_ptr<storage::Backend> checkpoint_storage;
+    std::unique_ptr<TrainingCheckpoints> checkpoints;
     if (workload.workflow.checkpoint) {
-        auto made = open_storage(request, config::checkpoint_location(workload), false);
-        if (auto status = cluster::agree(communicator, made ? Status{} : Status(made.error())); !status)
-            return status.error();
+        // A storage that exists only in this process is one storage, however often it is named: what is written there
+        // slows what is read.
+        const std::string place = config::checkpoint_location(workload);
+        const bool is_same = place == config::data_location(workload) && !data.has_content;
+        if (!is_same) {
+            auto made = open_storage(request, place, workload.checkpoint.odirect);
+            if (auto status = cluster::agree(communicator, made ? Status{} : Status(made.error())); !status)
+                return status.error();
+            checkpoint_storage = std::move(*made);
+        }
+        auto made = TrainingCheckpoints::make(request, plan->placement, is_same ? **backend : *checkpoint_storage);
+        if (!made) return made.error();
         checkpoints = std::move(*made);
     }
     auto pool = engine::BufferPool::make(plan->buffers);
@@ -145,6 +180,14 @@ Expected<RunResult> run_training(const RunRequest& request) {
         if (run.settled_cpu()) outcome.cpu_start = *run.settled_cpu();
         outcome.cpu_start.limits = limits;
         gather_run(request, *plan, run, outcome);
+        if (checkpoints) {
+            auto gathered = checkpoints->gather(run.clock_offset_ns(), outcome.measurements.run_start_ns);
+            outcome.measurements.checkpoints = std::move(gathered.checkpoints);
+            outcome.checkpoint_cost = gathered.cost;
+            outcome.checkpoint_cost->checkpoint_count =
+                static_cast<std::uint32_t>(outcome.measurements.checkpoints.size());
+            checkpoints->clean_up();
+        }
     }
     if (request.reactor->uring()) (void)request.reactor->uring()->register_buffers({}).has_value();
     return make_result(request, *plan, **backend, std::move(outcome));

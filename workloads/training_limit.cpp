@@ -29,6 +29,7 @@ void TrainingRun::start_limit() {
 // All that was counted so far is forgotten: metrics are those of the settled part. Loaders and their queues go on.
 std::uint64_t TrainingRun::begin_measuring() {
     settling_ = false;
+    if (checkpoints_) checkpoints_->forget();
     loader::LoaderCounters fresh;
     fresh.in_flight = counters_.in_flight;
     fresh.stalled_accelerators = counters_.stalled_accelerators;

@@ -1,5 +1,7 @@
 #include "workloads/training_result.hpp"
 
+#include <fmt/format.h>
+
 #include <cstring>
 #include <ctime>
 
@@ -137,6 +139,17 @@ RunResult make_result(const RunRequest& request, const TrainingPlan& plan, stora
     add_ceiling(result, std::move(outcome.ceiling));
 
     result.metrics.push_back(planned_bytes(plan, workload, result));
+    if (outcome.checkpoint_cost && !result.checkpoints.empty()) {
+        for (Metric& row : metrics::checkpoint_cost_rows(*outcome.checkpoint_cost)) result.metrics.push_back(row);
+        result.findings.push_back(metrics::checkpoint_cost_finding(*outcome.checkpoint_cost));
+    }
+    if (workload.workflow.checkpoint && workload.model.scale != 1.0)
+        result.findings.push_back({"model_scale",
+                                   "warning",
+                                   fmt::format("model.scale is {:g}: checkpoints are smaller than the model's, and "
+                                               "nothing about them compares with another result",
+                                               workload.model.scale),
+                                   {}});
 
     if (result.status != "complete") result.invalid_reasons.push_back("run " + result.status);
     if (outcome.samples_lost && result.status != "complete") // of a complete run the verdict says it

@@ -18,6 +18,7 @@ struct RunOutcome {
     metrics::TrainingMeasurements measurements; // rank 0
     std::vector<Finding> findings;              // rank 0: of all ranks
     bool samples_lost = false;
+    std::optional<metrics::CheckpointCost> checkpoint_cost; // rank 0, where checkpoints are written
     Ceiling ceiling;
 };
 

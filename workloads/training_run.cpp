@@ -18,18 +18,20 @@ constexpr std::uint64_t kHeartbeatNs = 100 * kNsPerMs;
 } // namespace
 
 TrainingRun::TrainingRun(const RunRequest& request, const TrainingPlan& plan, storage::Backend& backend,
-                         storage::Backend* checkpoints, engine::BufferPool& pool, generators::ContentParameters content)
+                         TrainingCheckpoints* checkpoints, engine::BufferPool& pool,
+                         generators::ContentParameters content)
     : request_(request), workload_(*request.workload), plan_(plan), backend_(backend), checkpoints_(checkpoints),
       pool_(pool), buffers_(*request.reactor, pool.layout().buffer_count), content_(content),
       barrier_(*request.reactor, *request.communicator, plan.placement.count, accelerator::kFirstStop),
       log_(!request.steps_path.empty()), start_ns_(request.reactor->now_ns()),
       slices_(counters_, start_ns_, request.reactor->clock().is_virtual() ? nullptr : engine::process_cpu_ns),
-      cache_(request, plan, backend, counters_), next_checkpoint_epoch_(workload_.checkpoint.checkpoint_after_epoch) {
+      cache_(request, plan, backend, counters_) {
     shared_.reactor = request.reactor;
     shared_.barrier = &barrier_;
     shared_.log = &log_;
     shared_.counters = &counters_;
     shared_.seed = request.run_seed;
+    if (checkpoints_) checkpoints_->attach(barrier_, shared_);
     counters_.is_detailed = workload_.metric.instrumentation != "none";
     measurements_.run_start_ns = start_ns_;
     steps_total_ = plan.steps_per_epoch * plan.epoch_count;
@@ -70,6 +72,7 @@ Task<void> TrainingRun::run() {
         if (evaluate && !stopped()) co_await run_epoch(*valid, epoch);
     }
     current_ = nullptr;
+    if (checkpoints_) co_await checkpoints_->finish();
     ended_ns_ = request_.reactor->now_ns();
     // The last meeting, from which on nobody's stop can ask for another one: a rank that heard of one a moment before
     // it left would else wait for the others in vain, or meet them in the job's next run.
@@ -130,43 +133,53 @@ Task<void> TrainingRun::run_epoch(Phase& phase, std::uint32_t epoch_index) {
 Task<std::uint64_t> TrainingRun::run_blocks(Phase& phase, std::uint32_t epoch_index, std::uint64_t step_count,
                                             std::uint64_t& start_ns) {
     std::uint16_t block_index = 0;
-    std::uint64_t step = 0;
+    std::uint64_t step = 0, block_start = 0; // of the epoch: where the block under way began
     while (step < step_count && !stopped()) {
         std::uint64_t length = step_count - step;
-        if (!phase.evaluation) length = std::min(length, steps_until_checkpoint(step));
+        if (!phase.evaluation && checkpoints_) length = std::min(length, checkpoints_->steps_until(step));
+        const std::uint64_t steps_before = step - block_start;
         accelerator::Block block{static_cast<std::uint16_t>(epoch_index),
                                  static_cast<std::uint16_t>(block_index | (phase.evaluation ? kEvaluationBlock : 0)),
                                  step,
                                  length,
                                  phase.think,
                                  phase.evaluation || !settling_,
-                                 steps_measured_};
+                                 steps_measured_ - steps_before,
+                                 steps_before};
         co_await run_block(phase, block);
         const std::uint64_t finished = phase.accelerators.front()->steps_finished();
         step += finished;
-        if (block.measured) {
-            ++block_index;
-            if (!phase.evaluation) steps_measured_ += finished;
-        } else if (barrier_.last_word() == accelerator::kSettled)
+        if (block.measured && !phase.evaluation)
+            steps_measured_ += finished;
+        else if (!block.measured && barrier_.last_word() == accelerator::kSettled)
             start_ns = begin_measuring();
-        if (stopped() || phase.evaluation) continue;
-        const bool last = step == step_count;
-        const bool due = workload_.checkpoint.steps_between_checkpoints > 0
-                             ? steps_until_checkpoint(step - finished) == finished
-                             : last && checkpoint_after_epoch(epoch_index);
-        if (checkpoints_ && due) co_await write_checkpoint(epoch_index, step);
+        bool goes_on = false;
+        if (!stopped() && !phase.evaluation && checkpoints_)
+            goes_on = co_await take_checkpoint(epoch_index, step, step - finished, step == step_count);
+        if (goes_on && block.measured) continue;
+        if (block.measured) ++block_index;
+        block_start = step;
     }
-    if (!phase.evaluation && checkpoint_after_epoch(epoch_index))
-        next_checkpoint_epoch_ =
-            epoch_index + 1 + static_cast<std::int64_t>(workload_.checkpoint.epochs_between_checkpoints);
+    if (!phase.evaluation && checkpoints_) checkpoints_->epoch_ended(epoch_index);
     co_return step;
+}
+
+Task<bool> TrainingRun::take_checkpoint(std::uint32_t epoch_index, std::uint64_t step, std::uint64_t steps_before,
+                                        bool epoch_is_over) {
+    if (!checkpoints_->is_due(epoch_index, step, steps_before, epoch_is_over)) co_return false;
+    phase_shown_ = "checkpoint";
+    const bool stood_still = co_await checkpoints_->take(epoch_index, step);
+    phase_shown_ = "epoch";
+    co_return !stood_still;
 }
 
 Task<void> TrainingRun::run_block(Phase& phase, accelerator::Block block) {
     std::vector<std::uint32_t> indices;
     for (auto& one : phase.accelerators) indices.push_back(one->global_index());
-    log_.begin_block(indices, block.epoch_index, block.block_index);
-    epoch_steps_done_ = block.first_step;
+    if (block.steps_before == 0) {
+        log_.begin_block(indices, block.epoch_index, block.block_index);
+        epoch_steps_done_ = block.first_step;
+    }
     engine::TaskGroup group(*request_.reactor);
     for (auto& one : phase.accelerators) group.spawn(one->run(block));
     co_await group.join();
@@ -192,7 +205,7 @@ void TrainingRun::stop_loaders() {
     if (current_)
         for (auto& one : current_->accelerators) one->loader().stop(reason);
     backend_.cancel_pending();
-    if (checkpoints_) checkpoints_->cancel_pending();
+    if (checkpoints_) checkpoints_->cancel();
 }
 
 void TrainingRun::heartbeat() {

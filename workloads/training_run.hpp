@@ -14,6 +14,7 @@
 #include "harness/probes/cpu.hpp"
 #include "workloads/cache_watch.hpp"
 #include "workloads/live.hpp"
+#include "workloads/training_checkpoint.hpp"
 #include "workloads/training_setup.hpp"
 
 namespace feedbench::workloads {
@@ -26,7 +27,7 @@ struct DatasetFacts {
 class TrainingRun {
   public:
     TrainingRun(const RunRequest& request, const TrainingPlan& plan, storage::Backend& backend,
-                storage::Backend* checkpoints, engine::BufferPool& pool, generators::ContentParameters content);
+                TrainingCheckpoints* checkpoints, engine::BufferPool& pool, generators::ContentParameters content);
 
     // The whole run; comes back on every rank with the same stop reason.
     engine::Task<void> run();
@@ -66,11 +67,9 @@ class TrainingRun {
     engine::Task<std::uint64_t> run_blocks(Phase& phase, std::uint32_t epoch_index, std::uint64_t step_count,
                                            std::uint64_t& start_ns);
     engine::Task<void> run_block(Phase& phase, accelerator::Block block);
-    // training_checkpoint.cpp
-    engine::Task<void> write_checkpoint(std::uint32_t epoch_index, std::uint64_t step_index);
-    engine::Task<Expected<std::uint64_t>> write_checkpoint_file(const std::string& folder, CheckpointResult& result);
-    std::uint64_t steps_until_checkpoint(std::uint64_t step) const;
-    bool checkpoint_after_epoch(std::uint32_t epoch_index) const;
+    // Answers whether the block goes on: no checkpoint was due, or training did not wait for it.
+    engine::Task<bool> take_checkpoint(std::uint32_t epoch_index, std::uint64_t step, std::uint64_t steps_before,
+                                       bool epoch_is_over);
     // training_limit.cpp
     void start_limit();
     std::uint64_t begin_measuring();
@@ -99,7 +98,7 @@ class TrainingRun {
     const Workload& workload_;
     const TrainingPlan& plan_;
     storage::Backend& backend_;
-    storage::Backend* checkpoints_; // nullptr: this workload writes none
+    TrainingCheckpoints* checkpoints_; // nullptr: this workload writes none
     engine::BufferPool& pool_;
     engine::Semaphore buffers_;
     generators::Content content_;
@@ -125,7 +124,6 @@ class TrainingRun {
     std::uint64_t epoch_steps_done_ = 0, epoch_steps_total_ = 0; // of this epoch, before the current block; in all
     std::uint32_t epoch_shown_ = 0;
     std::string_view phase_shown_ = "epoch";
-    std::int64_t next_checkpoint_epoch_ = 0;
     std::uint64_t last_progress_ns_ = 0, last_bytes_ = 0;
 };
 

@@ -7,6 +7,7 @@
 #include "harness/loader/file_reading.hpp"
 #include "harness/types/units.hpp"
 #include "storage/registry.hpp"
+#include "workloads/checkpoint_stream.hpp"
 
 namespace feedbench::workloads {
 
@@ -162,7 +163,12 @@ std::uint64_t memory_bound_bytes(const RunRequest& request, const TrainingPlan& 
     const std::uint64_t workers = std::max<std::uint64_t>(plan.loader->buffers_per_accelerator(reader), 1);
     const std::uint64_t per_accelerator = 16 * kKiB + workers * 16 * kKiB;
     constexpr std::uint64_t kFixed = 64 * kMiB; // code, MPI's shared segments, histograms, ring
-    return kFixed + plan.buffers.total_bytes() + plan.placement.count * per_accelerator;
+    std::uint64_t checkpoints = 0;
+    if (request.workload->workflow.checkpoint)
+        checkpoints = CheckpointStream::buffers_for(CheckpointStream::settings_of(*request.workload),
+                                                    plan.placement.count, request.reactor->clock().is_virtual())
+                          .total_bytes();
+    return kFixed + plan.buffers.total_bytes() + checkpoints + plan.placement.count * per_accelerator;
 }
 
 } // namespace feedbench::workloads

@@ -23,9 +23,10 @@ Accelerator::Accelerator(Shared& shared, std::uint32_t global_index, std::uint32
 
 std::uint64_t Accelerator::word_after(const StepRecord& record, const Block& block) const {
     const TimeLimit& limit = shared_.limit;
-    if (!block.measured) return record.think_end_ns >= limit.settled_ns ? kSettled : kGoOn;
+    const std::uint64_t go_on = shared_.overlap && shared_.overlap->is_here() ? kBusy : kGoOn;
+    if (!block.measured) return record.think_end_ns >= limit.settled_ns ? kSettled : go_on;
     const bool enough = block.measured_step_count + record.step_index + 1 >= limit.least_step_count;
-    return record.think_end_ns >= limit.up_ns && enough ? kTimeIsUp : kGoOn;
+    return record.think_end_ns >= limit.up_ns && enough ? kTimeIsUp : go_on;
 }
 
 Task<void> Accelerator::run(Block block) {
@@ -33,14 +34,16 @@ Task<void> Accelerator::run(Block block) {
     // Between two steps an accelerator only asks and begins to think: what is written down of a step waits until the
     // next think time is over. Of thousands that the barrier lets through together, the last would else begin late.
     std::optional<StepRecord> uncounted;
+    bool uncounted_beside = false;
     std::uint64_t request_ns = shared_.reactor->now_ns();
     for (std::uint64_t i = 0; i < block.step_count; ++i) {
+        const bool beside = shared_.overlap && shared_.overlap->is_anywhere();
         StepRecord record{};
         record.request_ns = request_ns;
         record.accelerator_index = global_index_;
         record.epoch_index = block.epoch_index;
         record.block_index = block.block_index;
-        record.step_index = static_cast<std::uint32_t>(i);
+        record.step_index = static_cast<std::uint32_t>(block.steps_before + i);
         const bool have_batch = co_await fetch(record);
         if (!have_batch) {
             // Nobody leaves a block before all ranks have agreed to: one that went on to the next collective call could
@@ -50,23 +53,27 @@ Task<void> Accelerator::run(Block block) {
         }
         record.think_drawn_ns = to_ns(draw_s(*block.think, random_));
         co_await think(record, record.think_drawn_ns);
-        if (uncounted) count(*std::exchange(uncounted, std::nullopt));
+        if (uncounted) count(*std::exchange(uncounted, std::nullopt), uncounted_beside);
         const std::uint64_t stop = co_await shared_.barrier->arrive(word_after(record, block));
         record.barrier_end_ns = request_ns = shared_.reactor->now_ns();
         ++shared_.counters->steps;
+        if (stop == kGoOn && shared_.overlap && shared_.overlap->is_anywhere()) shared_.overlap->ended_everywhere();
         // A step that a stop cut short is not a step: its times would be lies. The stop may be another rank's; whoever
         // is cut short has its rank arrive with the reason, so that a smaller word says that nobody was.
         if (stop <= kTimeIsUp) {
             ++steps_finished_;
             if (block.measured) uncounted = record;
+            uncounted_beside = beside;
         }
-        if (stop != kGoOn) break;
+        if (stop > kBusy) break;
     }
-    if (uncounted) count(*uncounted);
+    if (uncounted) count(*uncounted, uncounted_beside);
 }
 
-void Accelerator::count(const StepRecord& record) {
+void Accelerator::count(const StepRecord& record, bool beside) {
     shared_.log->add(local_index_, record);
+    const bool is_training = (record.block_index & kEvaluationBlock) == 0;
+    if (shared_.overlap && is_training && record.step_index > 0) shared_.overlap->add(record, beside);
     if (!shared_.counters->is_detailed) return;
     metrics::EpochCounts& counts = shared_.counters->epoch;
     counts.batch_wait.add(record.ready_ns - record.request_ns);

@@ -7,6 +7,7 @@
 
 #include <memory>
 
+#include "harness/accelerator/overlap.hpp"
 #include "harness/accelerator/step_log.hpp"
 #include "harness/cluster/step_barrier.hpp"
 #include "harness/engine/reactor.hpp"
@@ -18,12 +19,13 @@ namespace feedbench::accelerator {
 // What a step's meeting may agree on; the largest wins.
 enum StopReason : std::uint64_t {
     kGoOn = 0,
-    kSettled = 1,  // no stop: what comes after this step is measured
-    kEnded = 2,    // all has been done
-    kTimeIsUp = 3, // after a step that was finished
-    kCutShort = 4, // the time was up long ago, and a step was still under way
-    kInterrupted = 5,
-    kFailed = 6
+    kBusy = 1,     // no stop: some rank is at work beside the steps (overlap.hpp)
+    kSettled = 2,  // no stop: what comes after this step is measured
+    kEnded = 3,    // all has been done
+    kTimeIsUp = 4, // after a step that was finished
+    kCutShort = 5, // the time was up long ago, and a step was still under way
+    kInterrupted = 6,
+    kFailed = 7
 };
 constexpr std::uint64_t kFirstStop = kEnded; // for StepBarrier
 
@@ -44,6 +46,7 @@ struct Shared {
     bool stopping = false;            // set with the first wish to stop: thinking ends early
     std::optional<Error> first_error; // of this rank
     TimeLimit limit;
+    Overlap* overlap = nullptr; // nothing is ever done beside the steps of this run
 };
 
 struct Block {
@@ -52,6 +55,7 @@ struct Block {
     const TimeDistribution* think = nullptr;
     bool measured = true;                  // its steps are logged; else it ends with kSettled
     std::uint64_t measured_step_count = 0; // of the run, before this block
+    std::uint64_t steps_before = 0;        // of this block: it goes on where another part of it ended
 };
 
 // What an accelerator took in over an epoch, to be compared with the plan.
@@ -73,8 +77,8 @@ class Accelerator {
     Consumed take_consumed() { return std::exchange(consumed_, {}); }
 
   private:
-    void count(const StepRecord& record);         // a step that was measured
-    engine::Task<bool> fetch(StepRecord& record); // false: no batch, the run stops
+    void count(const StepRecord& record, bool beside); // a step that was measured; beside: as in Overlap
+    engine::Task<bool> fetch(StepRecord& record);      // false: no batch, the run stops
     engine::Task<void> think(StepRecord& record, std::uint64_t think_ns);
     std::uint64_t word_after(const StepRecord& record, const Block& block) const; // for the step's meeting
 

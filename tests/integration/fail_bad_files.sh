@@ -69,7 +69,7 @@ one_message "write .*img_[0-9]+_of_32\.npz at offset [0-9]+.*ENOSPC"
 [ -z "$(find "$WORK/full" -name '*.npz' ! -size "$(stat -c %s "$victim")c")" ] || fail "a short file has a final name"
 ranks4 checkpoint "$data" -p workflow.checkpoint=True -p checkpoint.checkpoint_folder="fault:space=1M;inner=$WORK/checkpoints" \
   -p checkpoint.checkpoint_after_epoch=1 -p model.model_size_bytes=4000000
-one_message "write .*model_0_model_states\.pt at offset [0-9]+.*ENOSPC"
+one_message "write .*model_states-0\.pt at offset [0-9]+.*ENOSPC"
 [ -z "$(find "$WORK/checkpoints" -type f)" ] || fail "half a checkpoint was left"
 note "ENOSPC: passed"
 

@@ -42,7 +42,7 @@ stalls "a rank that waits for another's read" "error: rank 1 .*no storage operat
 stalls "start-up" "error: rank 0 .*nothing has moved for .* in: looking at the dataset in .*data" \
   "${TWO[@]}" "${RUN[@]}" --data-dir "fault:stall=1,on=namespace;inner=$DATA"
 stalls "closing files" "^ +close train/img_[0-9]+_of_32" "${TWO[@]}" "${RUN[@]}" --data-dir "fault:stall=20+,on=close;inner=$DATA"
-stalls "a checkpoint" "^ +fsync .*model_0_model_states" "${TWO[@]}" "${RUN[@]}" --data-dir "$DATA" -p workflow.checkpoint=True \
+stalls "a checkpoint" "^ +fsync .*model_states-0" "${TWO[@]}" "${RUN[@]}" --data-dir "$DATA" -p workflow.checkpoint=True \
   -p checkpoint.checkpoint_folder="fault:stall=1,on=fsync;inner=$WORK/checkpoints" -p checkpoint.checkpoint_after_epoch=1 \
   -p checkpoint.fsync=True -p model.model_size_bytes=4000000
 stalls "datagen" "^ +commit train/img_" "${TWO[@]}" datagen "$(small_workload)" "${SMALL[@]}" --data-dir "fault:stall=9+,on=commit;inner=$WORK/written"

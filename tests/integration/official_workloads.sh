@@ -28,7 +28,7 @@ official() {
 }
 official unet3d_h100 "param hydra" 84 5 1 dataset.record_length_bytes=1466006 dataset.record_length_bytes_stdev=683418 train.computation_time=0.03 \
   "checkpoint.checkpoint_folder=$WORK/checkpoints" model.model_size=4991531
-[ "$(find "$WORK/checkpoints" -name 'model_0_model_states.pt' -size 4991531c | wc -l)" -eq 1 ] || fail "no checkpoint of model_size bytes"
+[ "$(find "$WORK/checkpoints" -name 'model_states-0.pt' -size 4991531c | wc -l)" -eq 1 ] || fail "no checkpoint of model_size bytes"
 official resnet50_h100 hydra 8 2 0 dataset.record_length_bytes=1146.6 reader.batch_size=100 train.computation_time=0.01
 official cosmoflow_h100 param 32 3 0
 

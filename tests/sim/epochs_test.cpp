@@ -180,7 +180,7 @@ TEST_CASE("no space for a checkpoint stops the run with one error") {
     CHECK(result->status == "failed");
     REQUIRE(result->errors.size() == 1);
     CHECK(result->errors[0].errno_value == ENOSPC);
-    CHECK(result->errors[0].path.find("model_0_model_states.pt") != std::string::npos);
+    CHECK(result->errors[0].path.find("model_states-0.pt") != std::string::npos);
     CHECK(result->checkpoints.empty());
 }
 

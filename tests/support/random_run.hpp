@@ -58,6 +58,9 @@ inline VirtualRun random_run(std::uint64_t seed) {
         w.checkpoint.checkpoint_folder = "model:bandwidth=1e8";
         w.model.model_size_bytes = between(random, 1, 5000000);
         if (random.uniform() < 0.5) w.checkpoint.steps_between_checkpoints = between(random, 1, 6);
+        w.checkpoint.asynchronous = random.uniform() < 0.5;
+        if (random.uniform() < 0.5) w.checkpoint.type = CheckpointWriters::all_ranks;
+        if (random.uniform() < 0.3) w.checkpoint.checkpoint_folder = w.dataset.data_folder; // one storage for both
     }
     return run;
 }

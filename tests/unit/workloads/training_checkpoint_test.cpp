@@ -51,7 +51,7 @@ TEST_CASE("a checkpoint that fails leaves neither a half file nor an empty folde
     Folder folder;
     const RunResult good = run_in_real_time(checkpointing(folder.path.string()));
     CHECK(good.checkpoints.size() == 2);
-    CHECK(fs::file_size(folder.path / "global_epoch1_step2" / "model_0_model_states.pt") == 3'000'000);
+    CHECK(fs::file_size(folder.path / "global_epoch1_step2" / "model_states-0.pt") == 3'000'000);
     CHECK(fs::exists(folder.path / "global_epoch1_step4"));
     fs::remove_all(folder.path / "global_epoch1_step4");
 
@@ -60,6 +60,6 @@ TEST_CASE("a checkpoint that fails leaves neither a half file nor an empty folde
     CHECK(bad.status == "failed");
     REQUIRE_FALSE(bad.errors.empty());
     CHECK(bad.errors[0].errno_value == EIO);
-    CHECK(fs::exists(folder.path / "global_epoch1_step2" / "model_0_model_states.pt"));
+    CHECK(fs::exists(folder.path / "global_epoch1_step2" / "model_states-0.pt"));
     CHECK_FALSE(fs::exists(folder.path / "global_epoch1_step4"));
 }
