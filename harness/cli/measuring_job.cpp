@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <filesystem>
+
 #include "harness/cli/progress_option.hpp"
 #include "harness/cluster/error_exchange.hpp"
 #include "harness/config/load_yaml.hpp"
@@ -15,18 +17,31 @@ namespace feedbench::cli {
 
 namespace {
 
+// Of a folder that need not be there yet: that of the nearest one above it. Nothing where there is no path (other
+// storage than a filesystem).
+std::optional<dev_t> filesystem_of(const std::string& uri) {
+    const auto parsed = storage::parse_uri(uri);
+    if (!parsed || parsed->scheme != "file") return std::nullopt;
+    std::error_code unreadable;
+    struct stat found {};
+    for (auto path = std::filesystem::absolute(parsed->root, unreadable);; path = path.parent_path()) {
+        if (::stat(path.c_str(), &found) == 0) return found.st_dev;
+        if (path == path.parent_path()) return std::nullopt;
+    }
+}
+
 // Results on the storage under test disturb it, and the rules forbid it: a warning (an error in a submission, later).
 void warn_of_shared_filesystem(const Workload& workload, const ResultsFolder& folder, RunResult& result) {
-    const auto uri = storage::parse_uri(config::data_location(workload));
-    if (!uri) return;
-    const std::string& data = uri->root; // empty, and no path, where the storage is not a filesystem
-    struct stat data_stat {
-    }, results_stat{};
-    if (::stat(data.c_str(), &data_stat) != 0 || ::stat(folder.path().c_str(), &results_stat) != 0) return;
-    if (data_stat.st_dev == results_stat.st_dev)
-        result.findings.push_back(
-            {"results_on_storage_under_test", "warning",
-             "results and data lie on the same filesystem (" + data + "): give another --results-dir"});
+    const auto results = filesystem_of(folder.path().string());
+    const auto warn = [&](const char* what, const std::string& place) {
+        if (results && filesystem_of(place) == results)
+            result.findings.push_back(
+                {"results_on_storage_under_test", "warning",
+                 fmt::format("results and {} lie on the same filesystem ({}): give another --results-dir", what,
+                             place)});
+    };
+    if (!workload.checkpoint_only()) warn("data", config::data_location(workload));
+    if (workload.workflow.checkpoint) warn("checkpoints", config::checkpoint_location(workload));
 }
 
 } // namespace
