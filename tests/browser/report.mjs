@@ -91,7 +91,13 @@ const byId = (page, id) => page.locator(`[id="${id}"]`);
   await dark.locator('.brand button').click();
   equal(await ground(dark), 'rgb(255, 255, 255)', 'ground after the switch to light');
   await dark.locator('.brand button').click();
+  await dark.evaluate(() => addEventListener('beforeprint', () => {
+    const light = getComputedStyle(document.body).backgroundColor === 'rgb(255, 255, 255)';
+    window.printed = { light, widths: [...window.feedbench.plots.values()].map(p => p.width), open: document.querySelectorAll('main details:not([open])').length === 0 };
+  }));
   const pdf = await dark.pdf({ path: path.join(outDir, 'report-print.pdf'), format: 'A4' });
+  equal(await dark.evaluate(() => window.printed), { light: true, widths: [660, 660, 660], open: true }, 'the page when it is printed');
+  equal(await ground(dark), 'rgb(18, 22, 29)', 'ground after a print');
   check(pdf.length > 20000, `the print has ${pdf.length} bytes`);
   await dark.emulateMedia({ media: 'print', colorScheme: 'dark' });
   await dark.setViewportSize({ width: 680, height: 900 });

@@ -36,7 +36,7 @@ const plots = (() => {
       scale: series.right ? 'right' : 'y',
       stroke: line,
       width: series.shape === 'bars' ? 0 : 1.75,
-      fill: series.shape === 'bars' ? line : series.shape === 'area' ? line + '40' : undefined,
+      fill: series.shape === 'bars' ? line + 'd0' : series.shape === 'area' ? line + '40' : undefined,
       paths: pathsOf(series.shape),
       points: { show: dots || series.showPoints, size: dots ? 8 : 7, fill: dots ? line : colour('paper'), stroke: line, width: 1.75 },
       value: (self, value, seriesIndex, at) => {
@@ -133,13 +133,11 @@ const plots = (() => {
       ctx.moveTo(bbox.left, y);
       ctx.lineTo(bbox.left + bbox.width, y);
       ctx.stroke();
-      ctx.lineWidth = 4 * devicePixelRatio;
-      ctx.setLineDash([]);
-      ctx.strokeStyle = colour('paper');
-      ctx.strokeText(label, bbox.left + bbox.width - 4 * devicePixelRatio, y - 5 * devicePixelRatio);
-      ctx.fillText(label, bbox.left + bbox.width - 4 * devicePixelRatio, y - 5 * devicePixelRatio);
-      ctx.strokeStyle = colour('ink');
-      ctx.lineWidth = 1.25 * devicePixelRatio;
+      const right = bbox.left + bbox.width, width = ctx.measureText(label).width + 8 * devicePixelRatio;
+      ctx.fillStyle = colour('paper');   // readable on a bar, too
+      ctx.fillRect(right - width, y - 19 * devicePixelRatio, width, 17 * devicePixelRatio);
+      ctx.fillStyle = colour('ink');
+      ctx.fillText(label, right - 4 * devicePixelRatio, y - 6 * devicePixelRatio);
     }
     ctx.restore();
   }

@@ -1,7 +1,9 @@
 // The page of a run as text: what must stand in it, and what must never become markup. tests/browser looks at it.
 #include <catch2/catch.hpp>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "reporters/html/page.hpp"
 #include "reporters/html/table.hpp"
@@ -32,9 +34,7 @@ nlohmann::json data_of(const std::string& page) {
 }
 
 std::vector<ReportedRun> runs() {
-    std::vector<ReportedRun> all;
-    for (const auto& [name, result] : test::samples()) all.push_back({name, result});
-    return all;
+    return {{"a/result.json", test::passing()}, {"b", test::failing()}, {"c", test::interrupted()}};
 }
 
 } // namespace
@@ -175,4 +175,24 @@ TEST_CASE("Markdown and CSV of several runs") {
     for (std::string line; std::getline(lines, line); ++rows) CHECK(count(line, ",") == count(heading, ","));
     CHECK(rows == 1 + 3 + 1 + 1 + 1 + 1); // heading; two epochs, an evaluation, run; epoch, run; run
     CHECK(render_run_csv(std::span(all).first(1), {}) == render_csv(all[0].result, {}));
+}
+
+TEST_CASE("every reason that docs/metrics.md lists has words of its own") {
+    std::ifstream file(std::string(FEEDBENCH_SOURCE_DIR) + "/docs/metrics.md");
+    std::size_t seen = 0;
+    bool inside = false;
+    for (std::string line; std::getline(file, line);) {
+        if (line.starts_with("## ")) inside = line.starts_with("## Reasons");
+        if (!inside || !line.starts_with("| `")) continue;
+        const std::string codes = line.substr(0, line.find(" |", 2));
+        for (std::size_t at = codes.find('`'); at != std::string::npos;) {
+            const std::size_t end = codes.find('`', at + 1);
+            const std::string code = codes.substr(at + 1, end - at - 1);
+            INFO(code);
+            CHECK(reason_words(code) != code);
+            ++seen;
+            at = codes.find('`', end + 1);
+        }
+    }
+    CHECK(seen >= 15);
 }
