@@ -104,10 +104,14 @@ std::string to_json(const Baseline& baseline) {
     json["made_by"] = baseline.made_by;
     json["made_at"] = baseline.made_at;
     json["note"] = baseline.note;
-    Json runs = Json::array();
-    for (const GateRun& run : baseline.runs) runs.push_back(run_json(run));
-    json["runs"] = std::move(runs);
-    return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+    // A run a line: a fifth of the size, and a difference between two files that shows which runs are new.
+    std::string text = json.dump(1, ' ', false, Json::error_handler_t::replace);
+    text.resize(text.size() - 2); // the last line's end and the brace
+    text += ",\n \"runs\": [";
+    for (const GateRun& run : baseline.runs)
+        text += (&run == &baseline.runs.front() ? "\n  " : ",\n  ") +
+                run_json(run).dump(-1, ' ', false, Json::error_handler_t::replace);
+    return text + "\n ]\n}\n";
 }
 
 bool is_baseline(std::string_view text) {

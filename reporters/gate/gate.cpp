@@ -117,6 +117,8 @@ std::string words_of(const MetricAnswer& m, bool enough_runs, double confidence)
         return fmt::format("{}: a loss of {} cannot be ruled out, and {} is what must be: more runs, or steadier ones",
                            figures, percent_text(*m.worse_high), percent_text(m.rule.resolution));
     default:
+        if (std::abs(*m.candidate - *m.baseline) < m.rule.min_difference)
+            return fmt::format("{}: a difference below {:g} counts as none", figures, m.rule.min_difference);
         return fmt::format("{}: no change that counts; a loss of more than {} is ruled out", figures,
                            percent_text(std::max(0.0, *m.worse_high)));
     }

@@ -125,6 +125,15 @@ void take_checkpoints(const RunResult& result, GateRun& run) {
     add(run, "checkpoint_GiB_per_second", "checkpoints", std::move(parts));
 }
 
+// What simulating costs says nothing about what is simulated.
+void forget_cpu(std::vector<Metric>& figures) {
+    for (Metric& one : figures)
+        if (one.formula == "cpu_over_bytes" && one.value) {
+            one.value.reset();
+            one.reason = "not measured in virtual time";
+        }
+}
+
 } // namespace
 
 GateRun gate_run(const RunResult& result, const std::string& path) {
@@ -141,6 +150,7 @@ GateRun gate_run(const RunResult& result, const std::string& path) {
     run.identity = identity_of(result);
     run.surroundings = surroundings_of(result);
     run.figures = result.metrics;
+    if (result.virtual_time) forget_cpu(run.figures);
     take_slices(result, run);
     take_epochs(result, run);
     take_checkpoints(result, run);
