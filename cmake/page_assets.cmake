@@ -3,7 +3,7 @@
 if(CMAKE_SCRIPT_MODE_FILE)
   cmake_minimum_required(VERSION 3.25)
   # Our files in this order; a file that is named here and missing stops the build.
-  foreach(name tables.js plots.js page.js)
+  foreach(name tables.js plots.js page.js groups.js)
     file(READ ${ASSETS}/${name} text)
     string(APPEND page_js "${text}")
   endforeach()

@@ -19,13 +19,15 @@ auto row_key(const IngestedRun& run) {
     return std::make_tuple(run.input_index, run.set_path, run.accelerator_count, run.host_count, run.tool);
 }
 auto group_key(const IngestedRun& run) {
-    return std::make_tuple(run.workload, run.accelerator_model, run.edition, run.division, run.variant);
+    return std::make_tuple(run.kind, run.workload, run.accelerator_model, run.edition, run.division, run.variant);
 }
 
 // Edition 3.0: six runs, of which the first is warm-up.
 void set_warm_up_aside(Row& row) {
     constexpr std::size_t kRunsOfEdition3 = 6;
-    if (row.runs.front().edition != "3.0" || row.submitter.empty() || row.runs.size() != kRunsOfEdition3) return;
+    if (row.runs.front().kind != ingest::Kind::training || row.runs.front().edition != "3.0" || row.submitter.empty() ||
+        row.runs.size() != kRunsOfEdition3)
+        return;
     row.warm_up.push_back(std::move(row.runs.front()));
     row.runs.erase(row.runs.begin());
 }
@@ -50,7 +52,7 @@ Row make_row(std::vector<IngestedRun> runs) {
 }
 
 double sort_value(const Row& row) {
-    for (const char* key : {"MB_per_second", "samples_per_second"}) {
+    for (const char* key : {"MB_per_second", "samples_per_second", "save_GiB_per_second"}) {
         const Metric* metric = reporters::row(row.metrics, key);
         if (metric != nullptr && metric->value) return *metric->value;
     }
@@ -62,8 +64,10 @@ void rank_rows(Group& group) {
                      [](const Row& a, const Row& b) { return sort_value(a) > sort_value(b); });
     std::uint32_t position = 0;
     for (Row& row : group.rows) {
-        const Metric* margin = reporters::row(row.metrics, "au_margin_points");
-        const bool reached = margin != nullptr && margin->value && *margin->value >= 0;
+        // Checkpoints have no bar: what was written counts.
+        const bool checkpoint = group.kind == ingest::Kind::checkpoint;
+        const Metric* deciding = reporters::row(row.metrics, checkpoint ? "save_GiB_per_second" : "au_margin_points");
+        const bool reached = deciding != nullptr && deciding->value && *deciding->value >= 0;
         const bool valid = std::all_of(row.runs.begin(), row.runs.end(),
                                        [](const IngestedRun& run) { return run.invalid_reasons.empty(); });
         if (reached && valid) row.position = ++position;
@@ -74,7 +78,10 @@ void rank_rows(Group& group) {
 
 std::string Group::title() const {
     std::string text = workload.empty() ? "unknown workload" : workload;
-    text += " / " + (accelerator_model.empty() ? std::string("unknown accelerator") : accelerator_model);
+    if (kind == ingest::Kind::checkpoint)
+        text += " checkpoints";
+    else
+        text += " / " + (accelerator_model.empty() ? std::string("unknown accelerator") : accelerator_model);
     text += edition.empty() ? " / outside the rules' editions" : " / edition " + edition;
     text += division.empty() ? " / not a submission" : " / " + division;
     if (!variant.empty()) text += " (" + variant + ")";
@@ -94,7 +101,8 @@ Comparison compare(ingest::Ingested ingested) {
     }
     for (auto& [key, rows] : sorted) {
         Group group;
-        std::tie(group.workload, group.accelerator_model, group.edition, group.division, group.variant) = key;
+        std::tie(group.kind, group.workload, group.accelerator_model, group.edition, group.division, group.variant) =
+            key;
         for (auto& [ignored, runs] : rows) group.rows.push_back(make_row(std::move(runs)));
         fill_scaling(group);
         rank_rows(group);

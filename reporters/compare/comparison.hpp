@@ -3,7 +3,8 @@
 //
 // Thread: plain values; compare() is a pure function. Owner: the caller. Units: named in every key; MB = 10^6, MiB =
 // 2^20, GiB = 2^30 bytes. Errors: none; what could not be read is in `problems`. Source: docs/compare.md. Every way of
-// showing it (console, Markdown, CSV, JSON) walks over columns(), metrics and footnotes, and judges nothing itself.
+// showing it (console, page, Markdown, CSV, JSON) walks over columns(kind), metrics and footnotes, and judges nothing
+// itself.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +23,7 @@ struct Row {
     std::string submitter, system, source; // source: folder that holds the runs
     ingest::Tool tool = ingest::Tool::reference;
     std::uint32_t accelerator_count = 0, host_count = 0; // host_count 0: not said
-    std::uint32_t position = 0;               // 1 = highest MB/s of those that reached the bar and are valid; else 0
+    std::uint32_t position = 0;               // 1 = highest of those that reached the bar and are valid; else 0
     std::vector<ingest::IngestedRun> runs;    // in order of their start; those that count
     std::vector<ingest::IngestedRun> warm_up; // left out by the rules of the edition
     ingest::SystemDescription description;
@@ -30,10 +31,11 @@ struct Row {
     std::vector<Finding> footnotes; // verdict: "suspicious" or "note"
 };
 
-// Rows that may be ranked against each other: the same workload, accelerator, edition and division.
+// Rows that may be ranked against each other: the same kind of result, workload, accelerator, edition and division.
 struct Group {
+    ingest::Kind kind = ingest::Kind::training;
     std::string workload, variant, accelerator_model, edition, division;
-    std::vector<Row> rows; // by MB/s, highest first
+    std::vector<Row> rows; // by MB/s (checkpoints: GiB/s written), highest first
     std::string title() const;
 };
 
@@ -51,6 +53,6 @@ struct Column {
     int decimals;    // -1: as many as tell something
     bool in_console; // the others are in Markdown, CSV and JSON
 };
-std::span<const Column> columns();
+std::span<const Column> columns(ingest::Kind kind);
 
 } // namespace feedbench::compare

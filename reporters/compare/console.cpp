@@ -19,7 +19,7 @@ struct Shown {
 // Columns in which nobody has a figure tell nothing.
 std::vector<Shown> shown_columns(const Group& group) {
     std::vector<Shown> shown;
-    for (const Column& column : columns()) {
+    for (const Column& column : columns(group.kind)) {
         std::size_t width = column.heading.size();
         bool any = false;
         for (const Row& row : group.rows) {
@@ -98,9 +98,9 @@ std::string render_console(const Comparison& comparison, const reporters::Render
         out += reporters::paint(used ? "broken or odd, but not in the way" : "not used", Colour::bold, options.colour) +
                "\n" + text + "\n";
     }
-    out += fmt::format(
-        "{} runs, {} results, {} groups. Ranked by MB/s within a group; - has not reached the bar or is not valid.\n",
-        comparison.run_count, rows, comparison.groups.size());
+    out += fmt::format("{} runs, {} results, {} groups. Ranked by MB/s (checkpoints: GiB/s written) within a group; - "
+                       "has not reached the bar or is not valid.\n",
+                       comparison.run_count, rows, comparison.groups.size());
     out += "Published results are as their submitters gave them; figures of feedbench are MLPerf-Storage-style, not "
            "verified by MLCommons.\n";
     return out;

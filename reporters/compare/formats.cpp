@@ -12,6 +12,7 @@ namespace {
 constexpr std::array kFormats{
     Format{"console", "tables for a terminal", render_console},
     Format{"markdown", "tables for a page or a comment", render_markdown},
+    Format{"html", "a page of its own to sort, filter and plot", render_html},
     Format{"csv", "one row a result, every figure", render_csv},
     Format{"json", "everything, with every run", render_json},
 };
@@ -32,6 +33,8 @@ std::string cell(const Row& row, const Column& column) {
     if (column.decimals < 0) return reporters::rate_text(*metric->value);
     return fmt::format("{:.{}f}", *metric->value, column.decimals);
 }
+
+std::string_view kind_name(ingest::Kind kind) { return kind == ingest::Kind::training ? "training" : "checkpoint"; }
 
 std::string name_of(const Row& row) { return row.submitter.empty() ? row.system : row.submitter + ", " + row.system; }
 

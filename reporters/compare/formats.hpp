@@ -1,7 +1,7 @@
-// A comparison as text: for the console, as Markdown, CSV or JSON.
+// A comparison as text: for the console, as a page, Markdown, CSV or JSON.
 //
 // Thread: any (pure functions). Owner: none (constant table). Units: named in headings and keys. Errors: rendering
-// cannot fail. Source: docs/compare.md. To add one: a function and a line in formats.cpp; it walks over columns(),
+// cannot fail. Source: docs/compare.md. To add one: a function and a line in formats.cpp; it walks over columns(kind),
 // metrics and footnotes.
 #pragma once
 
@@ -26,10 +26,12 @@ const Format* find_format(std::string_view name); // nullptr: unknown
 std::string render_console(const Comparison& comparison, const reporters::RenderOptions& options);
 std::string render_markdown(const Comparison& comparison, const reporters::RenderOptions& options);
 std::string render_csv(const Comparison& comparison, const reporters::RenderOptions& options);
+std::string render_html(const Comparison& comparison, const reporters::RenderOptions& options);
 std::string render_json(const Comparison& comparison, const reporters::RenderOptions& options);
 
 // Shared by the formats. The text of a row's figure in a column, "-" where there is none.
 std::string cell(const Row& row, const Column& column);
+std::string_view kind_name(ingest::Kind kind); // "training"
 // "HPE, Cray_C500_4xHDR200_1host".
 std::string name_of(const Row& row);
 // Footnotes are counted through a group, equal words share a number: [1], [2].

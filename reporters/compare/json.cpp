@@ -10,6 +10,13 @@ using Json = nlohmann::ordered_json;
 
 Json maybe(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
+Json side_json(const ingest::CheckpointSide& side) {
+    return {{"checkpoint_count", maybe(side.checkpoint_count)},
+            {"GiB_per_second", maybe(side.GiB_per_second)},
+            {"GiB_per_second_mean_of_rates", maybe(side.GiB_per_second_mean_of_rates)},
+            {"duration_s", maybe(side.duration_s)}};
+}
+
 Json run_json(const ingest::IngestedRun& run, bool counts) {
     Json json;
     json["path"] = run.path;
@@ -20,6 +27,10 @@ Json run_json(const ingest::IngestedRun& run, bool counts) {
     json["MB_per_second"] = maybe(run.nominal_MB_per_second);
     json["MiB_per_second"] = maybe(run.nominal_MiB_per_second);
     json["effective_utilization_percentage"] = maybe(run.effective_utilization_percentage);
+    if (run.checkpoint)
+        json["checkpoint"] = {{"save", side_json(run.checkpoint->save)},
+                              {"load", side_json(run.checkpoint->load)},
+                              {"size_GiB", maybe(run.checkpoint->size_GiB)}};
     if (run.ranks) {
         json["ranks"] = {{"rank_count", run.ranks->rank_count},
                          {"au_percentage", maybe(run.ranks->au_percentage)},
@@ -77,6 +88,7 @@ std::string render_json(const Comparison& comparison, const reporters::RenderOpt
     Json groups = Json::array();
     for (const Group& group : comparison.groups) {
         Json one;
+        one["kind"] = kind_name(group.kind);
         one["workload"] = group.workload;
         one["variant"] = group.variant;
         one["accelerator_model"] = group.accelerator_model;

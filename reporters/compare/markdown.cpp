@@ -27,7 +27,7 @@ std::string plain(std::string_view text) {
 std::string group_text(const Group& group) {
     std::string out = "### " + plain(group.title()) + "\n\n| | result |", rule = "|---|---|";
     std::vector<const Column*> shown;
-    for (const Column& column : columns()) {
+    for (const Column& column : columns(group.kind)) {
         bool any = false;
         for (const Row& row : group.rows) any = any || cell(row, column) != "-";
         if (!any) continue;
@@ -65,7 +65,8 @@ std::string render_markdown(const Comparison& comparison, const reporters::Rende
                                one.used ? "yes" : "no");
         out += "\n";
     }
-    return out + "Ranked by MB/s within a group; `-` has not reached the bar or is not valid. Published results are as "
+    return out + "Ranked by MB/s (checkpoints: GiB/s written) within a group; `-` has not reached the bar or is not "
+                 "valid. Published results are as "
                  "their submitters "
                  "gave them; figures of feedbench are MLPerf-Storage-style, not verified by MLCommons.\n";
 }

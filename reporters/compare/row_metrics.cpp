@@ -4,13 +4,13 @@
 #include <array>
 #include <cmath>
 
+#include "reporters/compare/row_builder.hpp"
 #include "reporters/reporter.hpp"
 
 namespace feedbench::compare {
 namespace {
 
 using ingest::IngestedRun;
-using Maybe = std::optional<double>;
 
 constexpr std::array kColumns{
     Column{"accelerator_count", "acc.", "emulated accelerators", 0, true},
@@ -40,30 +40,8 @@ constexpr std::array kColumns{
     Column{"MB_per_second_per_watt", "MB/s/W", "MB/s divided by declared power", 2, false},
     Column{"usable_capacity_GiB", "usable GiB", "usable capacity as the system description declares it", 0, true},
     Column{"raw_capacity_GiB", "raw GiB", "raw capacity as the system description declares it", 0, false},
+    Column{"rack_units", "RU", "rack units as the system description declares them", 0, true},
 };
-
-void add(Row& row, std::string key, std::string unit, Maybe value, std::string reason, std::string formula) {
-    if (value && !std::isfinite(*value)) value.reset();
-    Metric metric{std::move(key), std::move(unit), value, value ? "" : std::move(reason), std::move(formula)};
-    row.metrics.push_back(std::move(metric));
-}
-
-// Nothing where a run lacks it: the mean of the others would be of fewer runs than the row says.
-template <class F>
-Maybe mean_over(const std::vector<IngestedRun>& runs, F&& of) {
-    double sum = 0;
-    for (const IngestedRun& run : runs) {
-        const Maybe value = of(run);
-        if (!value) return {};
-        sum += *value;
-    }
-    return runs.empty() ? Maybe() : Maybe(sum / static_cast<double>(runs.size()));
-}
-Maybe mean_over(const std::vector<IngestedRun>& runs, Maybe IngestedRun::*what) {
-    return mean_over(runs, [&](const IngestedRun& run) { return run.*what; });
-}
-
-Maybe divided(Maybe part, Maybe whole) { return part && whole && *whole > 0 ? Maybe(*part / *whole) : Maybe(); }
 
 Maybe spread_percentage(const std::vector<IngestedRun>& runs, Maybe mean) {
     if (runs.size() < 2 || !mean || *mean <= 0) return {};
@@ -96,9 +74,12 @@ void fill_utilization(Row& row) {
 
 } // namespace
 
-std::span<const Column> columns() { return kColumns; }
+std::span<const Column> columns(ingest::Kind kind) {
+    return kind == ingest::Kind::checkpoint ? checkpoint_columns() : std::span<const Column>(kColumns);
+}
 
 void fill_metrics(Row& row) {
+    if (row.runs.front().kind == ingest::Kind::checkpoint) return fill_checkpoint_metrics(row);
     const auto& runs = row.runs;
     const double accelerators = row.accelerator_count;
     const Maybe hosts = row.host_count > 0 ? Maybe(row.host_count) : Maybe();
@@ -132,11 +113,11 @@ void fill_metrics(Row& row) {
     const std::string undeclared = row.description.path.empty() ? "no system description" : "not declared as a number";
     add(row, "watts", "W", row.description.watts, undeclared, "as_declared");
     add(row, "MB_per_second_per_watt", "MB/s/W", divided(MB, row.description.watts), undeclared, "over_watts");
-    add(row, "usable_capacity_GiB", "GiB", row.description.usable_capacity_GiB, undeclared, "as_declared");
-    add(row, "raw_capacity_GiB", "GiB", row.description.raw_capacity_GiB, undeclared, "as_declared");
+    add_description(row);
 }
 
 void fill_scaling(Group& group) {
+    if (group.kind == ingest::Kind::checkpoint) return; // the number of ranks belongs to the model
     const auto value = [](const Row& row, std::string_view key) {
         const Metric* metric = reporters::row(row.metrics, key);
         return metric != nullptr ? metric->value : Maybe();

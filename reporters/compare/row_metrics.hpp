@@ -9,6 +9,8 @@
 namespace feedbench::compare {
 
 void fill_metrics(Row& row);
+void fill_checkpoint_metrics(Row& row); // called by fill_metrics
+std::span<const Column> checkpoint_columns();
 // Needs fill_metrics of all rows. Compared with the smallest size of the same system; of the same submitter where the
 // system has one size only.
 void fill_scaling(Group& group);

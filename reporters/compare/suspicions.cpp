@@ -152,12 +152,41 @@ std::string wide_spread(const Row& row) {
 }
 
 std::string run_count(const Row& row) {
-    if (!submitted(row)) return {};
+    if (!submitted(row) || row.runs.front().is_mean || row.runs.front().kind != ingest::Kind::training) return {};
     const bool third = row.runs.front().edition == "3.0";
     const std::size_t found = row.runs.size() + row.warm_up.size(), wanted = third ? 6 : 5;
     if (found == wanted) return {};
     return fmt::format("{} run{}, the rules ask for {}", found, found == 1 ? "" : "s",
                        third ? "6, the first as warm-up" : "5");
+}
+
+// Of writes, and of reads: how many the runs together were asked for.
+std::string checkpoint_count(const Row& row) {
+    constexpr double kOfRules = 10;
+    if (!submitted(row)) return {};
+    double saves = 0, loads = 0;
+    for (const IngestedRun& run : row.runs) {
+        if (!run.checkpoint || !run.checkpoint->save.checkpoint_count || !run.checkpoint->load.checkpoint_count)
+            return {}; // not said
+        saves += *run.checkpoint->save.checkpoint_count;
+        loads += *run.checkpoint->load.checkpoint_count;
+    }
+    if (saves == kOfRules && loads == kOfRules) return {};
+    return fmt::format("{:.0f} checkpoints written and {:.0f} read, the rules ask for 10 and 10", saves, loads);
+}
+
+// feedbench looks for cache evidence itself (own_verdict).
+std::string read_from_memory(const Row& row) {
+    const auto ratio = value(row, "checkpoint_over_memory");
+    if (!ratio || *ratio >= 3) return {};
+    for (const IngestedRun& run : row.runs) {
+        if (run.tool != ingest::Tool::reference || !run.checkpoint) continue;
+        if (run.checkpoint->save.duration_s && run.checkpoint->load.duration_s)
+            return fmt::format("cached? {} wrote and read in one go, and a checkpoint is {:.2f} of the client hosts' "
+                               "memory: below 3 the rules ask for two runs, caches emptied between them",
+                               name_of(run), *ratio);
+    }
+    return {};
 }
 
 // No clock can be right that is before the edition's own code.
@@ -223,6 +252,9 @@ constexpr std::array kSuspicions{
     Suspicion{"declared_text", true, "a report, metadata or a folder's name says something else", declared_text},
     Suspicion{"wide_spread", true, "runs differ by more than 5 %", wide_spread},
     Suspicion{"run_count", true, "a submission has not 5 runs (edition 3.0: 6)", run_count},
+    Suspicion{"checkpoint_count", true, "a submission has not written 10 checkpoints and read 10", checkpoint_count},
+    Suspicion{"read_from_memory", true, "checkpoints below 3 times the hosts' memory, written and read in one run",
+              read_from_memory},
     Suspicion{"wrong_clock", false, "a submission's clock is before its edition", wrong_clock},
     Suspicion{"slept_long", true, "the ranks' sleeps are more than 1 % too long", slept_long},
     Suspicion{"own_verdict", true, "feedbench judged the run itself", own_verdict},

@@ -1,8 +1,10 @@
 #include "reporters/ingest/feedbench_run.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 #include "harness/types/units.hpp"
+#include "reporters/ingest/checkpoint_run.hpp"
 #include "reporters/ingest/published_workloads.hpp"
 #include "reporters/reporter.hpp"
 
@@ -45,24 +47,51 @@ void name_workload(const RunResult& result, IngestedRun& run) {
                               result.think_time_mean_s, result.record_length_bytes);
 }
 
+// Memory of all hosts; one that is not known leaves the sum unknown.
+std::optional<double> memory_GiB_of(const std::vector<HostFacts>& hosts) {
+    double bytes = 0;
+    for (const HostFacts& host : hosts) {
+        if (host.memory_bytes == 0) return {};
+        bytes += static_cast<double>(host.memory_bytes);
+    }
+    return bytes > 0 ? std::optional(to_GiB(bytes)) : std::nullopt;
+}
+
+Expected<IngestedRun> from_checkpoints(const RunResult& result, const std::string& path, IngestedRun run) {
+    run.kind = Kind::checkpoint;
+    run.checkpoint = figures_of_checkpoints(result.checkpoints);
+    if (!run.checkpoint->size_GiB) return format_error(path, "no checkpoint in it was written or read whole");
+    // A process may play several ranks of the job.
+    for (const CheckpointResult& one : result.checkpoints)
+        run.accelerator_count = std::max(run.accelerator_count, static_cast<std::uint32_t>(one.ranks.size()));
+    run.declared.push_back({"workload", result.model.empty() ? result.workload : result.model, "result.json"});
+    identify_checkpoint("", {}, run);
+    return run;
+}
+
 } // namespace
 
 Expected<IngestedRun> from_run_result(const RunResult& result, const std::string& path) {
     if (result.status != "complete")
         return format_error(path, fmt::format("the run is {}{}", result.status,
                                               result.errors.empty() ? "" : ": " + result.errors.front().message));
-    if (result.kind != "training")
-        return format_error(path,
-                            fmt::format("a result of kind '{}': only training results are compared", result.kind));
+    if (result.kind != "training" && result.kind != "checkpoint")
+        return format_error(
+            path, fmt::format("a result of kind '{}': only training and checkpoint results are compared", result.kind));
     IngestedRun run;
     run.path = path;
     run.tool = Tool::feedbench;
-    name_workload(result, run);
     run.edition = result.edition;
     run.accelerator_count = result.accelerator_count;
     run.host_count = static_cast<std::uint32_t>(result.hosts.size());
     run.start_time = result.start_time;
     run.end_time = result.end_time;
+    run.host_memory_GiB = memory_GiB_of(result.hosts);
+    run.verdict = result.verdict;
+    run.invalid_reasons = result.invalid_reasons;
+    if (result.virtual_time) run.notes.push_back("a simulation in virtual time, not a measurement");
+    if (result.kind == "checkpoint") return from_checkpoints(result, path, std::move(run));
+    name_workload(result, run);
     take_epochs(result, run);
     run.au_percentage = value_of(result.metrics, "au_mean_percentage");
     run.samples_per_second = value_of(result.metrics, "samples_per_second_mean");
@@ -80,15 +109,6 @@ Expected<IngestedRun> from_run_result(const RunResult& result, const std::string
     if (run.think_time_s && run.batch_size && run.accelerator_count > 0)
         run.effective_utilization_percentage =
             100 * *run.samples_per_second * *run.think_time_s / *run.batch_size / run.accelerator_count;
-    double memory_bytes = 0;
-    for (const HostFacts& host : result.hosts) {
-        if (host.memory_bytes == 0) memory_bytes = -1e30; // one that is not known leaves the sum unknown
-        memory_bytes += static_cast<double>(host.memory_bytes);
-    }
-    if (memory_bytes > 0) run.host_memory_GiB = to_GiB(memory_bytes);
-    run.verdict = result.verdict;
-    run.invalid_reasons = result.invalid_reasons;
-    if (result.virtual_time) run.notes.push_back("a simulation in virtual time, not a measurement");
     return run;
 }
 

@@ -1,7 +1,7 @@
 // A RunResult of feedbench to an IngestedRun.
 //
 // Thread: any. Owner: none. Units: as in ingested_run.hpp. Errors: format where the run has no figures to compare (not
-// complete, not training). Source: harness/types/run_result.hpp; keys of its rows: docs/metrics.md.
+// complete; neither training nor checkpoints). Source: harness/types/run_result.hpp; keys of its rows: docs/metrics.md.
 #pragma once
 
 #include "harness/types/error.hpp"

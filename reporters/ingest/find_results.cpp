@@ -78,6 +78,8 @@ class Walk {
             run(path.parent_path()).summary = path;
         } else if (small == "mlperf_storage_report.json") {
             found.reports.push_back(path);
+        } else if (small == "results.json") {
+            found.lists.push_back(path);
         } else if (small == "per_epoch_stats.json" || small == "0_per_epoch_stats.json") {
             run(path.parent_path()).epoch_stats = path;
         } else if (small.ends_with("_metadata.json")) {
@@ -128,13 +130,14 @@ FoundResults find_results(const fs::path& input) {
         // A file stands for the run that it belongs to; a report for all runs below it.
         const std::string name = lower(input.filename().string());
         const fs::path folder = input.has_parent_path() ? input.parent_path() : fs::path(".");
-        const bool report = name == "mlperf_storage_report.json";
+        const bool report = name == "mlperf_storage_report.json" || name == "results.json";
         if (report || name == "result.json" || name == "summary.json" || is_rank_output(name) ||
             name.ends_with("per_epoch_stats.json"))
             walk.enter(folder, 0, !report);
         else
-            walk.found.problems.push_back({input.string(), "a file that holds no result",
-                                           "result.json, summary.json, mlperf_storage_report.json or a folder"});
+            walk.found.problems.push_back(
+                {input.string(), "a file that holds no result",
+                 "result.json, summary.json, results.json, mlperf_storage_report.json or a folder"});
     }
     walk.finish();
     return std::move(walk.found);

@@ -23,6 +23,7 @@ struct FoundResults {
     std::vector<RunFolder> runs;                // sorted by folder
     std::vector<std::filesystem::path> systems; // files in folders called systems
     std::vector<std::filesystem::path> reports; // mlperf_storage_report.json
+    std::vector<std::filesystem::path> lists;   // results.json of the 3.0 report tool
     std::vector<Problem> problems;
 };
 

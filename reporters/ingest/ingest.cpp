@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <fmt/format.h>
 #include <map>
 #include <string>
 #include <system_error>
@@ -65,6 +66,7 @@ class Ingest {
         std::move(found.problems.begin(), found.problems.end(), std::back_inserter(result.problems));
         for (const fs::path& path : found.reports) around_.report(path);
         for (const fs::path& path : found.systems) around_.description(path);
+        for (const fs::path& path : found.lists) add_list(path, found.runs, input, index);
         for (const RunFolder& folder : found.runs) {
             std::error_code ignored;
             const fs::path real = fs::canonical(folder.folder, ignored);
@@ -79,12 +81,35 @@ class Ingest {
                 result.runs.push_back(std::move(*run));
             }
         }
-        if (found.runs.empty() && found.problems.empty())
+        if (found.runs.empty() && found.lists.empty() && found.problems.empty())
             result.problems.push_back({input.string(), "no result below it",
                                        "result.json of feedbench, or summary.json of the reference tool"});
     }
 
   private:
+    // A results.json whose runs lie beside it only describes them; alone, it stands for them.
+    void add_list(const fs::path& path, const std::vector<RunFolder>& runs, const fs::path& input, std::size_t index) {
+        const std::vector<ReportRow>* rows = around_.list(path);
+        if (rows == nullptr) return;
+        const std::string folder = path.parent_path().string() + "/";
+        const auto below = [&](const RunFolder& run) { return run.folder.string().starts_with(folder); };
+        if (std::any_of(runs.begin(), runs.end(), below)) return;
+        std::error_code ignored;
+        if (!seen_.emplace(fs::canonical(path, ignored), index).second) return;
+        for (const ReportRow& row : *rows) {
+            auto run = run_of_row(row, path.string());
+            if (!run) {
+                result.problems.push_back({path.string(), fmt::format("a row of {} without figures", row.model),
+                                           "samples/s and accelerators, or rates of checkpoints"});
+                continue;
+            }
+            run->input_index = index;
+            run->set_path = fs::absolute(path.parent_path(), ignored).lexically_normal().string();
+            if (run->system.empty()) run->system = name_below(input, run->set_path);
+            result.runs.push_back(std::move(*run));
+        }
+    }
+
     std::optional<IngestedRun> read(const RunFolder& folder) {
         if (!folder.result.empty()) {
             const auto measured = read_light_result(folder.result);
@@ -93,7 +118,7 @@ class Ingest {
                     return std::move(*run);
                 else
                     result.problems.push_back(
-                        {folder.result.string(), run.error().message, "a complete training result"});
+                        {folder.result.string(), run.error().message, "a complete training or checkpoint result"});
                 return {};
             }
             // The summary beside it says less, but what it says can be read.
@@ -104,7 +129,7 @@ class Ingest {
         auto run = read_reference_run(folder, around_, result.problems);
         if (run) return std::move(*run);
         result.problems.push_back({folder.summary.string(), run.error().message,
-                                   "summary.json of a training run as the reference tool writes it"});
+                                   "summary.json of a training or checkpoint run as the reference tool writes it"});
         return {};
     }
 

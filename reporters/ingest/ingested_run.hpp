@@ -14,6 +14,7 @@
 namespace feedbench::ingest {
 
 enum class Tool : std::uint8_t { feedbench, reference }; // who measured
+enum class Kind : std::uint8_t { training, checkpoint }; // what was measured
 
 struct IngestedEpoch {
     std::optional<double> au_percentage, samples_per_second;
@@ -35,10 +36,23 @@ struct RankFigures {
     std::optional<double> think_time_s;                     // mean length of the sleeps as measured
 };
 
+// One direction of a checkpoint run.
+struct CheckpointSide {
+    std::optional<double> checkpoint_count;
+    std::optional<double> GiB_per_second;               // all bytes over all time
+    std::optional<double> GiB_per_second_mean_of_rates; // as the reference tool reports it
+    std::optional<double> duration_s;                   // mean
+};
+
+struct CheckpointFigures {
+    CheckpointSide save, load; // a run may have one of them only
+    std::optional<double> size_GiB;
+};
+
 struct SystemDescription {
     std::string path; // empty: none was found
     std::string vendor, solution;
-    std::optional<double> usable_capacity_GiB, raw_capacity_GiB, watts;
+    std::optional<double> usable_capacity_GiB, raw_capacity_GiB, watts, rack_units;
 };
 
 struct IngestedRun {
@@ -46,6 +60,7 @@ struct IngestedRun {
     std::string set_path;        // runs of one set are repetitions of one measurement
     std::size_t input_index = 0; // which argument led to it
     Tool tool = Tool::reference;
+    Kind kind = Kind::training;
 
     std::string submitter; // empty: not a submission
     std::string system;
@@ -54,8 +69,9 @@ struct IngestedRun {
     std::string accelerator_model; // "h100"; empty: unknown
     std::string edition;           // "1.0", "2.0", "3.0"; empty: measured outside the rules
     std::string division;          // "closed", "open"; empty: not a submission
-    std::uint32_t accelerator_count = 0, host_count = 0;
+    std::uint32_t accelerator_count = 0, host_count = 0; // of a checkpoint: ranks
     std::string start_time, end_time;
+    bool is_mean = false; // of runs that are not there: a report's row
 
     std::vector<IngestedEpoch> epochs; // training epochs
     // Of the whole run, as the tool that measured it says: mean over epochs.
@@ -72,6 +88,7 @@ struct IngestedRun {
     std::optional<double> dataset_GiB, host_memory_GiB; // memory of all hosts together
     std::optional<double> au_percentage_of_epochs;      // mean of the array beside the mean in the same file
     std::optional<RankFigures> ranks;
+    std::optional<CheckpointFigures> checkpoint;     // of Kind::checkpoint
     std::optional<double> report_samples_per_second; // of this run, in the submitter's report
     std::optional<double> report_mean_samples_per_second;
     bool report_lacks_run = false; // there is a report, but no run in it has this rate

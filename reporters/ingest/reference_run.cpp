@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/types/units.hpp"
+#include "reporters/ingest/checkpoint_run.hpp"
 #include "reporters/ingest/epoch_stats.hpp"
 #include "reporters/ingest/lenient_json.hpp"
 #include "reporters/ingest/published_workloads.hpp"
@@ -42,13 +43,10 @@ std::optional<double> sum_over_hosts(const json& value) {
     return sum > 0 ? std::optional(sum) : std::nullopt;
 }
 
-std::string why_no_training(const json& metric) {
+std::string why_nothing(const json& metric) {
     if (!metric.is_object() || metric.empty())
         return "there is no metric in it: nothing was measured (data generation?)";
-    for (const auto& [key, value] : metric.items())
-        if (key.find("checkpoint") != std::string::npos)
-            return "a checkpoint result: only training results are compared";
-    return "there is no train_throughput in its metric: nothing was trained";
+    return "there is neither train_throughput nor save_ or load_checkpoint_io in its metric: nothing that is compared";
 }
 
 void take_epochs(const json& metric, IngestedRun& run) {
@@ -105,6 +103,13 @@ void take_report(const Report* report, IngestedRun& run) {
     if (run.samples_per_second) run.report_lacks_run = !report->has_run(*run.samples_per_second);
 }
 
+void take_row(const ReportRow* row, IngestedRun& run) {
+    if (row == nullptr) return;
+    if (!row->model.empty()) run.declared.push_back({"workload", row->model, "results.json"});
+    if (!row->accelerator.empty()) run.declared.push_back({"accelerator", row->accelerator, "results.json"});
+    run.report_mean_samples_per_second = row->samples_per_second;
+}
+
 // Empty where not every rank has a readable file: a part of them has no figure of the run.
 std::vector<RankOutput> read_ranks(const RunFolder& folder, IngestedRun& run, std::vector<Problem>& problems) {
     std::vector<RankOutput> ranks;
@@ -158,31 +163,14 @@ void derive(IngestedRun& run) {
     if (wall_s > 0) run.whole_epoch_utilization_percentage = 100 * think_s / wall_s;
 }
 
-} // namespace
-
-Expected<IngestedRun> read_reference_run(const RunFolder& folder, Surroundings& around,
-                                         std::vector<Problem>& problems) {
-    auto file = read_json(folder.summary);
-    if (!file) return file.error();
-    const json& summary = file->value;
-    const json& metric = member(summary, "metric");
-    if (!metric.is_object() || !metric.contains("train_throughput_samples_per_second"))
-        if (!metric.is_object() || !metric.contains("train_throughput_mean_samples_per_second"))
-            return format_error(folder.summary.string(), why_no_training(metric));
-
-    IngestedRun run;
-    run.path = folder.folder.string();
-    if (!file->repairs.empty()) run.notes.push_back("summary.json holds " + file->repairs + "; read after a repair");
-    take_epochs(metric, run);
-    if (!run.samples_per_second)
-        return format_error(folder.summary.string(), "its samples/s are not numbers: nothing to compare");
-    if (Status status = take_counts(summary, folder, run); !status) return status.error();
-
-    const Place place = place_of(folder.folder);
-    const RunSettings settings = read_settings(folder, run, problems);
+// Of a training: what report, epochs and ranks say besides. Answers the report that knows the run.
+const Report* take_training(const RunFolder& folder, const Place& place, const RunSettings& settings,
+                            const std::string& named, Surroundings& around, IngestedRun& run,
+                            std::vector<Problem>& problems) {
     const Report* report = around.report_of(folder.folder, *run.samples_per_second, run.accelerator_count);
     take_report(report, run);
-    if (const NameParts parts = parts_of_name(text_at(summary, "workload")); !parts.model.empty()) {
+    if (report == nullptr) take_row(around.row_of(folder.folder, run.kind, run.accelerator_count), run);
+    if (const NameParts parts = parts_of_name(named); !parts.model.empty()) {
         run.declared.push_back({"workload", parts.model, "summary.json"});
         if (!parts.accelerator.empty()) run.declared.push_back({"accelerator", parts.accelerator, "summary.json"});
     }
@@ -191,19 +179,71 @@ Expected<IngestedRun> read_reference_run(const RunFolder& folder, Surroundings& 
     identify_workload(settings, place, mean_think_time_s(ranks), run);
     if (run.batch_size) run.ranks = combine_ranks(ranks, *run.batch_size);
     take_names(place, run);
+    return report;
+}
+
+void take_checkpoint_settings(const RunSettings& settings, const Place& place, const ReportRow* row,
+                              const std::string& named, IngestedRun& run) {
+    take_row(row, run);
+    if (!named.empty()) run.declared.push_back({"workload", named, "summary.json"});
+    run.checkpoint->save.checkpoint_count = settings.checkpoint_writes;
+    run.checkpoint->load.checkpoint_count = settings.checkpoint_reads;
+    identify_checkpoint(settings.checkpoint_mode, place.names, run);
+}
+
+void take_surroundings(const Place& place, const RunSettings& settings, const Report* report, Surroundings& around,
+                       IngestedRun& run) {
     run.edition = edition_of(settings, report, place, run.accelerator_model);
     run.division = place.division;
     run.submitter = place.submitter;
     run.system = place.system_folder;
-    if (const SystemDescription* description = around.description_of(place)) {
-        run.description = *description;
-        // A first folder that is called after the workload is none of a system's.
-        const NameParts parts = parts_of_name(place.system_folder);
-        const bool known = std::filesystem::path(description->path).stem().string() == place.system_folder;
-        if (place.system_folder.empty() || (!known && !parts.model.empty()))
-            run.system = std::filesystem::path(description->path).stem().string();
+    const SystemDescription* description = around.description_of(place);
+    if (description == nullptr) return;
+    run.description = *description;
+    // A first folder that is called after the workload is none of a system's.
+    const NameParts parts = parts_of_name(place.system_folder);
+    const bool known = std::filesystem::path(description->path).stem().string() == place.system_folder;
+    if (place.system_folder.empty() || (!known && !parts.model.empty()))
+        run.system = std::filesystem::path(description->path).stem().string();
+}
+
+} // namespace
+
+Expected<IngestedRun> read_reference_run(const RunFolder& folder, Surroundings& around,
+                                         std::vector<Problem>& problems) {
+    auto file = read_json(folder.summary);
+    if (!file) return file.error();
+    const json& summary = file->value;
+    const json& metric = member(summary, "metric");
+    const bool checkpoint = is_checkpoint_metric(metric);
+    if (!checkpoint && (!metric.is_object() || (!metric.contains("train_throughput_samples_per_second") &&
+                                                !metric.contains("train_throughput_mean_samples_per_second"))))
+        return format_error(folder.summary.string(), why_nothing(metric));
+
+    IngestedRun run;
+    run.path = folder.folder.string();
+    if (!file->repairs.empty()) run.notes.push_back("summary.json holds " + file->repairs + "; read after a repair");
+    if (checkpoint) {
+        run.kind = Kind::checkpoint;
+        run.checkpoint = figures_of_metric(metric);
+    } else {
+        take_epochs(metric, run);
     }
-    derive(run);
+    if (!checkpoint && !run.samples_per_second)
+        return format_error(folder.summary.string(), "its samples/s are not numbers: nothing to compare");
+    if (Status status = take_counts(summary, folder, run); !status) return status.error();
+
+    const Place place = place_of(folder.folder);
+    const RunSettings settings = read_settings(folder, run, problems);
+    const Report* report = nullptr;
+    if (checkpoint) {
+        take_checkpoint_settings(settings, place, around.row_of(folder.folder, run.kind, run.accelerator_count),
+                                 text_at(summary, "workload"), run);
+    } else {
+        report = take_training(folder, place, settings, text_at(summary, "workload"), around, run, problems);
+    }
+    take_surroundings(place, settings, report, around, run);
+    if (!checkpoint) derive(run);
     return run;
 }
 

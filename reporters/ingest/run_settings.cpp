@@ -31,6 +31,12 @@ void declare(IngestedRun& run, const char* what, std::string value, const std::s
     if (!value.empty()) run.declared.push_back({what, std::move(value), where});
 }
 
+void take_checkpoint(const json& section, RunSettings& settings) {
+    if (!settings.checkpoint_writes) settings.checkpoint_writes = number_at(section, "num_checkpoints_write");
+    if (!settings.checkpoint_reads) settings.checkpoint_reads = number_at(section, "num_checkpoints_read");
+    if (settings.checkpoint_mode.empty()) settings.checkpoint_mode = text_at(section, "mode");
+}
+
 void take_config(const json& file, RunSettings& settings, IngestedRun& run) {
     const json& workload = member(file, "workload").is_object() ? member(file, "workload") : file;
     declare(run, "workload", model_in(workload), "config.yaml");
@@ -38,6 +44,7 @@ void take_config(const json& file, RunSettings& settings, IngestedRun& run) {
     settings.think_time_s = think.is_object() ? number_at(think, "mean") : number(think);
     settings.batch_size = first_number(member(workload, "reader"), {"batch_size"});
     settings.record_length_bytes = first_number(member(workload, "dataset"), {"record_length_bytes", "record_length"});
+    take_checkpoint(member(workload, "checkpoint"), settings);
     if (const auto bar = number_at(member(workload, "metric"), "au"))
         settings.au_bar_percentage = *bar <= 1 ? 100 * *bar : *bar;
 }
@@ -81,6 +88,7 @@ RunSettings read_settings(const RunFolder& folder, IngestedRun& run, std::vector
             std::string model = model_in(top);
             if (model.empty()) model = model_in(member(top, "parameters"));
             declare(run, "workload", model, where);
+            take_checkpoint(member(member(top, "parameters"), "checkpoint"), settings);
             const std::string accelerator = text_at(top, "accelerator");
             if (!accelerator.empty()) declare(run, "accelerator", accelerator_name(accelerator), where);
             for (const char* key : {"mlpstorage_version", "version", "benchmark_version"})

@@ -15,7 +15,9 @@ namespace feedbench::ingest {
 
 struct RunSettings {
     std::optional<double> batch_size, think_time_s, record_length_bytes, au_bar_percentage;
-    std::string tool_version; // of the metadata; empty: not said
+    std::optional<double> checkpoint_writes, checkpoint_reads; // asked for
+    std::string checkpoint_mode;                               // "subset", "default"; empty: not said
+    std::string tool_version;                                  // of the metadata; empty: not said
     bool has_metadata = false;
 };
 

@@ -116,6 +116,28 @@ const Report* Surroundings::report_of(const fs::path& run_folder, double samples
     return same_size;
 }
 
+const std::vector<ReportRow>* Surroundings::list(const fs::path& path) {
+    const fs::path whole = plain(path);
+    if (const auto known = lists_.find(whole); known != lists_.end()) return known->second.get();
+    auto& slot = lists_[whole];
+    auto file = read_json(whole);
+    auto rows = file ? parse_report_v3(file->value, whole.string()) : Expected<std::vector<ReportRow>>(file.error());
+    if (rows)
+        slot = std::make_unique<std::vector<ReportRow>>(std::move(*rows));
+    else
+        problems_.push_back({whole.string(), rows.error().message, "the list of rows of the 3.0 report tool"});
+    return slot.get();
+}
+
+const ReportRow* Surroundings::row_of(const fs::path& run_folder, Kind kind, double accelerator_count) {
+    const fs::path path = plain(run_folder).parent_path() / "results.json";
+    const std::vector<ReportRow>* rows = is_file(path) ? list(path) : nullptr;
+    if (rows == nullptr) return nullptr;
+    for (const ReportRow& row : *rows)
+        if (row.kind == kind && (!row.accelerator_count || *row.accelerator_count == accelerator_count)) return &row;
+    return nullptr;
+}
+
 const SystemDescription* Surroundings::description(const fs::path& path) {
     const fs::path whole = plain(path);
     if (const auto known = descriptions_.find(whole); known != descriptions_.end()) return known->second.get();

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "reporters/ingest/ingested_run.hpp"
+#include "reporters/ingest/report_v3.hpp"
 
 namespace feedbench::ingest {
 
@@ -42,6 +43,10 @@ class Surroundings {
                             double accelerator_count);
     // Reads a report for its defects' sake, and for later.
     const Report* report(const std::filesystem::path& path);
+    // The row for a run in the results.json beside its folder (edition 3.0); nullptr: none.
+    const ReportRow* row_of(const std::filesystem::path& run_folder, Kind kind, double accelerator_count);
+    // Reads a results.json; nullptr: it is broken.
+    const std::vector<ReportRow>* list(const std::filesystem::path& path);
     // The description of the system that a run was made on; nullptr: none, or none that can be told apart.
     const SystemDescription* description_of(const Place& place);
     const SystemDescription* description(const std::filesystem::path& path);
@@ -50,6 +55,7 @@ class Surroundings {
     std::vector<const SystemDescription*> descriptions_in(const std::filesystem::path& folder);
     std::vector<Problem>& problems_;
     std::map<std::filesystem::path, std::unique_ptr<Report>> reports_;
+    std::map<std::filesystem::path, std::unique_ptr<std::vector<ReportRow>>> lists_;
     std::map<std::filesystem::path, std::unique_ptr<SystemDescription>> descriptions_;
     std::map<std::filesystem::path, std::vector<const SystemDescription*>> folders_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "harness/types/units.hpp"
 #include "reporters/ingest/lenient_json.hpp"
 
 namespace feedbench::ingest {
@@ -62,6 +63,60 @@ void add_power(const json& value, double count, double& watts, bool& any) {
     }
 }
 
+// Edition 3.0: groups of alike nodes and switches, each with its power supplies. Those that must run to carry the load
+// count, at their nameplate; spare ones draw no more.
+double supplies_watts(const json& power) {
+    std::vector<double> each;
+    const json& configured = member(power, "psus_configured");
+    if (configured.is_array())
+        for (const json& supply : configured)
+            if (const auto watts = number_at(supply, "nameplate_power_watts"))
+                each.insert(
+                    each.end(),
+                    static_cast<std::size_t>(std::clamp(number_at(supply, "unit_count").value_or(1), 1.0, 1000.0)),
+                    *watts);
+    std::sort(each.rbegin(), each.rend());
+    const double active = number_at(power, "min_psus_active").value_or(static_cast<double>(each.size()));
+    double watts = 0;
+    for (std::size_t i = 0; i < each.size() && static_cast<double>(i) < active; ++i) watts += each[i];
+    return watts;
+}
+
+double drives_GB(const json& node) {
+    double GB = 0;
+    const json& drives = member(node, "drives");
+    if (drives.is_array())
+        for (const json& drive : drives)
+            GB += number_at(drive, "capacity_in_GB").value_or(0) * number_at(drive, "unit_count").value_or(1);
+    return GB;
+}
+
+// Clients are not the storage; where they hold it (storage_location: local) their drives are its capacity.
+void take_edition_3(const json& system, SystemDescription& result) {
+    double watts = 0, GB = 0;
+    for (const char* key : {"product_nodes", "product_switches", "rack_power_supplies", "clients"}) {
+        const json& groups = member(system, key);
+        if (!groups.is_array()) continue;
+        const bool clients = std::string_view(key) == "clients";
+        if (clients &&
+            (GB > 0 || text_at(member(member(system, "solution"), "architecture"), "storage_location") != "local"))
+            continue;
+        for (const json& group : groups) {
+            const double many = number_at(group, "quantity").value_or(number_at(group, "unit_count").value_or(1));
+            const json& power = member(member(group, "chassis"), "power");
+            const json& own = power.is_object() ? power : member(group, "power");
+            if (!clients) watts += many * supplies_watts(own.is_object() ? own : group);
+            GB += many * drives_GB(group);
+        }
+    }
+    if (watts > 0) result.watts = watts;
+    if (GB > 0) result.raw_capacity_GiB = to_GiB(GB * 1e9);
+    const auto units = number_at(system, "total_rack_units");
+    if (units && *units > 0) result.rack_units = units;
+    const json& solution = member(system, "solution");
+    result.solution = text_at(solution, "submission_name");
+}
+
 std::string text_of(const json& value, std::string_view key) {
     const json* found = find_key(value, key);
     return found != nullptr && found->is_string() ? found->get<std::string>() : std::string();
@@ -100,6 +155,10 @@ std::optional<SystemDescription> read_system_description(const std::filesystem::
     }
     SystemDescription result;
     result.path = path.string();
+    if (const json& system = member(content, "system_under_test"); system.is_object()) {
+        take_edition_3(system, result);
+        return result;
+    }
     // The storage system's own part first: a client's drives have a capacity too.
     const json& storage = member(content, "storage_system");
     const json& from = storage.is_object() ? storage : content;

@@ -23,11 +23,17 @@ expect_status 0
 # A mix with small trees of our own making: editions, a DLIO folder, oddities. Nothing shares a ranking that is not alike.
 run "$FEEDBENCH" compare "$WORK/mine" "$DATA/v1_0" "$DATA/v2_0" "$DATA/v3_0" "$DATA/dlio" --format json -o "$WORK/mix.json"
 expect_status 0
-expect_json "$WORK/mix.json" 'sorted((g["edition"], g["division"]) for g in d["groups"]) == [("", ""), ("1.0", "closed"), ("2.0", ""), ("2.0", "open"), ("3.0", "closed")]'
+expect_json "$WORK/mix.json" 'sorted((g["edition"], g["division"]) for g in d["groups"]) == [("", ""), ("1.0", "closed"), ("2.0", ""), ("2.0", "open"), ("2.0", "open"), ("3.0", "closed"), ("3.0", "closed")]'
 expect_json "$WORK/mix.json" 'all(len({r["tool"] for r in g["rows"]}) == 1 for g in d["groups"])'
-expect_json "$WORK/mix.json" '[len(g["rows"][0]["runs"]) for g in d["groups"] if g["edition"] == "3.0"] == [6]'
+expect_json "$WORK/mix.json" '[len(g["rows"][0]["runs"]) for g in d["groups"] if g["edition"] == "3.0" and g["kind"] == "training"] == [6]'
 expect_json "$WORK/mix.json" 'sum(not r["counts"] for g in d["groups"] for w in g["rows"] for r in w["runs"]) == 1'
 expect_json "$WORK/mix.json" '{p["path"].split("/")[-1]: p["used"] for p in d["problems"]} == {"._summary.json": True, "Sys.json": True, "summary.json": False}'
+
+# Checkpoints are groups of their own: written and read in two runs or in one; results.json alone stands for its runs.
+checkpoints='[g for g in d["groups"] if g["kind"] == "checkpoint"]'
+expect_json "$WORK/mix.json" "sorted((g['workload'], len(g['rows'])) for g in $checkpoints) == [('llama3-70b', 1), ('llama3-8b', 2)]"
+expect_json "$WORK/mix.json" "[(r['submitter'], r['position'], len(r['runs'])) for g in $checkpoints if g['workload'] == 'llama3-8b' for r in g['rows']] == [('Beta', 1, 2), ('Delta', 2, 1)]"
+expect_json "$WORK/mix.json" "[[f['rule'] for f in r['footnotes']] for g in $checkpoints if g['workload'] == 'llama3-8b' for r in g['rows']] == [[], ['checkpoint_count', 'read_from_memory']]"
 
 run "$FEEDBENCH" compare "$DATA/v1_0"
 expect_status 0
@@ -54,7 +60,7 @@ expect_status 2
 expect_said '^feedbench: .*/empty: no result below it' 1
 run "$FEEDBENCH" compare
 expect_status 2
-run "$FEEDBENCH" compare "$DATA/v1_0" --format html
+run "$FEEDBENCH" compare "$DATA/v1_0" --format pdf
 expect_status 2
 run "$FEEDBENCH" compare "$DATA/v1_0" -o "$WORK/no/such/folder.md"
 expect_status 3

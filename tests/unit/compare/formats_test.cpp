@@ -79,12 +79,13 @@ TEST_CASE("CSV: a line a result, figures that read back exactly, rules by name")
     const std::vector<std::string> all = lines(render_csv(sample(), {}));
     REQUIRE(all.size() == 3);
     CHECK(all[0].starts_with(
-        "workload,variant,accelerator,edition,division,position,submitter,system,tool,accelerator_count,"));
+        "kind,workload,variant,accelerator,edition,division,position,submitter,system,tool,accelerator_count,"));
     CHECK(all[0].ends_with(",footnotes,source"));
-    CHECK(all[1].starts_with("unet3d,,h100,1.0,closed,1,Acme,Sys,reference,4,2,4,95,5,5,80,"));
+    CHECK(all[1].starts_with("training,unet3d,,h100,1.0,closed,1,Acme,Sys,reference,4,2,4,95,5,5,80,"));
     CHECK(all[1].ends_with(",run_count,/t/Acme/results/Sys/unet3d-h100"));
     CHECK(all[2].find("\"a|b, \"\"c\"\" <d> *e*\"") != std::string::npos);
-    for (const Column& column : columns()) CHECK(all[0].find("," + std::string(column.key) + ",") != std::string::npos);
+    for (const Column& column : columns(feedbench::ingest::Kind::training))
+        CHECK(all[0].find("," + std::string(column.key) + ",") != std::string::npos);
 }
 
 TEST_CASE("JSON: everything, with null and a reason where there is no figure") {
@@ -103,12 +104,12 @@ TEST_CASE("JSON: everything, with null and a reason where there is no figure") {
         CHECK(metric["reason"] == "no system description");
     }
     CHECK(found);
-    CHECK(row["metrics"].size() == columns().size());
+    CHECK(row["metrics"].size() == columns(feedbench::ingest::Kind::training).size());
 }
 
 TEST_CASE("every column is a metric of every row") {
     const Row row = row_of(five());
-    for (const Column& column : columns()) {
+    for (const Column& column : columns(feedbench::ingest::Kind::training)) {
         INFO(column.key);
         CHECK(feedbench::reporters::row(row.metrics, column.key) != nullptr);
     }

@@ -9,9 +9,23 @@
 using namespace feedbench::compare;
 using namespace feedbench::compare::test;
 using feedbench::ingest::IngestedRun;
+using feedbench::ingest::Kind;
 using feedbench::ingest::RankFigures;
 
 namespace {
+
+// 104 GiB written in 8 s and read in `load_s`, on hosts with 100 GiB.
+IngestedRun checkpoints(double written_count, double load_s) {
+    IngestedRun r = run(1);
+    r.kind = Kind::checkpoint;
+    r.edition = "2.0";
+    r.host_memory_GiB = 100;
+    r.checkpoint.emplace();
+    r.checkpoint->size_GiB = 104;
+    r.checkpoint->save = {written_count, 13, 13, 8};
+    r.checkpoint->load = {10, 104 / load_s, 104 / load_s, load_s};
+    return r;
+}
 
 struct Case {
     const char *rule, *words;
@@ -72,6 +86,10 @@ const std::vector<Case>& cases() {
          }},
         {"own_verdict", "judged run1 client-bound", [](auto& runs) { runs[0].verdict = "client-bound"; }},
         {"own_verdict", "run1 is not valid: cached", [](auto& runs) { runs[0].invalid_reasons = {"cached"}; }},
+        {"checkpoint_count", "8 checkpoints written and 10 read, the rules ask for 10 and 10",
+         [](auto& runs) { runs = {checkpoints(8, 4)}; }},
+        {"read_from_memory", "a checkpoint is 1.04 of the client hosts' memory",
+         [](auto& runs) { runs = {checkpoints(10, 4)}; }},
         {"warm_up", "is the warm-up",
          [](auto& runs) {
              runs.push_back(run(6));

@@ -81,8 +81,8 @@ TEST_CASE("a run that did not end, or is no training, is refused with the reason
     r.status = "interrupted";
     CHECK(from_run_result(r, "x").error().message == "the run is interrupted");
     r.status = "complete";
-    r.kind = "checkpoint";
-    CHECK(from_run_result(r, "x").error().message.find("'checkpoint'") != std::string::npos);
+    r.kind = "max";
+    CHECK(from_run_result(r, "x").error().message.find("'max'") != std::string::npos);
 }
 
 TEST_CASE("folders of one and of many, an old schema with its summary, a broken result") {
