@@ -33,14 +33,17 @@ official resnet50_h100 hydra 8 2 0 dataset.record_length_bytes=1146.6 reader.bat
 official cosmoflow_h100 param 32 3 0
 
 # S4
-for size in "llama3_8b 104.7045" "llama3_405b 5292.2487"; do
+for size in "llama3_8b 104.7045 8 1e-4" "llama3_405b 5292.2487 512 1e-6"; do
   set -- $size
   run "$FEEDBENCH" show "$official/$1.yaml"
   expect_status 0 "show $1"
   expect_said "in all +$2 GiB" 1
-  run_ranks 2 run "$official/$1.yaml" --results-dir "$WORK/results/llama"
-  expect_status 2 "run $1"
-  expect_said "^feedbench: error: .*$1\.yaml.*only writes and reads checkpoints" 1
-  expect_no_file "$WORK/results/llama"
+  # Run as it is, but smaller: 2 processes play its ranks. What a page cache does to such figures is not asked here.
+  run_ranks 2 run "$official/$1.yaml" -a "$3" -p model.scale="$4" -p checkpoint.checkpoint_folder="$WORK/llama-$1" -p checkpoint.time_between_checkpoints=0 \
+    -p checkpoint.num_checkpoints_write=1 -p checkpoint.num_checkpoints_read=1 -p reader.verify=content --allow-cached --results-dir "$WORK/results/llama-$1"
+  expect_status 0 "run $1"
+  result=$(result_dir "$WORK/results/llama-$1")/result.json
+  expect_json "$result" 'd["accelerator_count"] == '"$3"' == len(d["checkpoints"][0]["ranks"]) and [c["kind"] for c in d["checkpoints"]] == ["write", "read"]'
+  expect_json "$result" 'd["checkpoints"][0]["fsync_done_count"] == d["checkpoints"][0]["file_count"] > 0 and d["checkpoints"][1]["content_verified"]'
 done
 note "llama3: passed"
