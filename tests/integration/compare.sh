@@ -35,6 +35,17 @@ expect_json "$WORK/mix.json" "sorted((g['workload'], len(g['rows'])) for g in $c
 expect_json "$WORK/mix.json" "[(r['submitter'], r['position'], len(r['runs'])) for g in $checkpoints if g['workload'] == 'llama3-8b' for r in g['rows']] == [('Beta', 1, 2), ('Delta', 2, 1)]"
 expect_json "$WORK/mix.json" "[[f['rule'] for f in r['footnotes']] for g in $checkpoints if g['workload'] == 'llama3-8b' for r in g['rows']] == [[], ['checkpoint_count', 'read_from_memory']]"
 
+# Our own checkpoints beside published ones of the same model: other tools, other editions, other groups.
+run "$FEEDBENCH" run llama3_8b -a 8 --virtual-time --results-dir "$WORK/own" -p checkpoint.checkpoint_folder=model:bandwidth=10GB,latency=1ms \
+  -p checkpoint.num_checkpoints_write=2 -p checkpoint.num_checkpoints_read=1
+expect_status 0
+run "$FEEDBENCH" compare "$WORK/own" "$WORK/mine" "$DATA/v2_0" --format json -o "$WORK/own.json"
+expect_status 0
+own='[r for g in d["groups"] if g["kind"] == "checkpoint" and g["workload"] == "llama3-8b" and g["division"] == "" for r in g["rows"]]'
+expect_json "$WORK/own.json" "[(r['tool'], r['position'], r['runs'][0]['checkpoint']['save']['checkpoint_count']) for r in $own] == [('feedbench', 1, 2)]"
+expect_json "$WORK/own.json" "0.9 < next(m['value'] for m in $own[0]['metrics'] if m['key'] == 'save_GB_per_second') / 10 < 1.001"
+expect_json "$WORK/own.json" 'all(len({r["tool"] for r in g["rows"]}) == 1 for g in d["groups"])'
+
 run "$FEEDBENCH" compare "$DATA/v1_0"
 expect_status 0
 expect_said '^unet3d / h100 / edition 1.0 / closed$' 1

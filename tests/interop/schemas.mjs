@@ -36,12 +36,23 @@ function run() {
   return aRun;
 }
 
+// Checkpoints of 8 ranks, written twice and read once.
+let ownCheckpoints;
+function checkpoints() {
+  if (ownCheckpoints) return ownCheckpoints;
+  const done = call(feedbench, ['run', 'llama3_8b', '-a', '8', '--virtual-time', '--results-dir', at('checkpoints'), '--progress', 'json',
+    '-p', 'checkpoint.checkpoint_folder=model:bandwidth=10GB,latency=1ms', '-p', 'checkpoint.num_checkpoints_write=2', '-p', 'checkpoint.num_checkpoints_read=1']);
+  fs.writeFileSync(at('checkpoints.jsonl'), done.stderr);
+  ownCheckpoints = { result: call('find', [at('checkpoints'), '-name', 'result.json']).stdout.trim(), events: at('checkpoints.jsonl') };
+  return ownCheckpoints;
+}
+
 const table = [
   {
     schema: 'reporters/schema/result.schema.json',
     make() {
       call(writeSampleResults, [at('samples')]);
-      return [run().result, ...jsonFiles(at('samples'))];
+      return [run().result, checkpoints().result, ...jsonFiles(at('samples'))];
     },
     damage: {
       'a null metric without a reason': d => Object.assign(d.metrics[0], { value: null, reason: '' }),
@@ -53,7 +64,7 @@ const table = [
     make() {
       const failed = call(feedbench, ['datagen', 'unet3d_mini', '--data-dir', '/proc/nowhere', '--progress', 'json'], [2, 3]);
       fs.writeFileSync(at('failed.jsonl'), failed.stderr.split('\n').filter(line => line.startsWith('{')).join('\n'));
-      return [run().events, at('failed.jsonl')];
+      return [run().events, checkpoints().events, at('failed.jsonl')];
     },
     damage: {
       'an event nobody knows': d => { d.event = 'pause'; },
@@ -64,7 +75,7 @@ const table = [
     schema: 'reporters/schema/comparison.schema.json',
     make() {
       const data = path.join(source, 'tests/data/ingest');
-      const inputs = [run().result, ...fs.readdirSync(data).filter(name => !name.endsWith('.md')).map(name => path.join(data, name))];
+      const inputs = [run().result, checkpoints().result, ...fs.readdirSync(data).filter(name => !name.endsWith('.md')).map(name => path.join(data, name))];
       call(feedbench, ['compare', ...inputs, '--format', 'json', '-o', at('comparison.json')]);
       return [at('comparison.json')];
     },

@@ -35,7 +35,6 @@ TEST_CASE("a key with the name of what lies above it is found there only") {
 }
 
 TEST_CASE("torn text stays torn") {
-    for (const char* text :
-         {"", "{\"slices\": [1, 2", "{\"slices\": [\"", "{\"slices", "{\"slices\":", "]]}}{["})
+    for (const char* text : {"", "{\"slices\": [1, 2", "{\"slices\": [\"", "{\"slices", "{\"slices\":", "]]}}{["})
         CHECK(without_arrays(text, kKeys) == text);
 }
