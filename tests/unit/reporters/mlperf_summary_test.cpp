@@ -31,6 +31,27 @@ TEST_CASE("the summary's rates keep their historical meaning: MiB/s of the nomin
     CHECK(s["potential_caching"] == json({1, 1}));
 }
 
+TEST_CASE("a checkpoint run's summary: means of rates under save and load, and no training key") {
+    const json s = json::parse(render_mlperf_summary(test::checkpoints(), {}));
+    const json& m = s["metric"];
+    CHECK(m["save_checkpoint_io_mean_GB_per_second"].get<double>() == Approx(12.5)); // 8.0 by bytes over time (T8)
+    CHECK(m["save_checkpoint_io_stdev_GB_per_second"].get<double>() == Approx(7.5));
+    CHECK(m["save_checkpoint_duration_mean_seconds"].get<double>() == Approx(12.5));
+    CHECK(m["load_checkpoint_io_mean_GB_per_second"].get<double>() == Approx(10));
+    CHECK(m["load_checkpoint_duration_stdev_seconds"].get<double>() == 0);
+    CHECK(m["checkpoint_size_GB"].get<double>() == Approx(100));
+    CHECK(m.size() == 9);
+    CHECK(s["num_accelerators"] == 2);
+    CHECK(s["data_size_per_host_GB"].get<double>() == Approx(100));
+    RunResult only_read = test::checkpoints();
+    only_read.checkpoints.erase(only_read.checkpoints.begin(), only_read.checkpoints.begin() + 2);
+    CHECK_FALSE(
+        json::parse(render_mlperf_summary(only_read, {}))["metric"].contains("save_checkpoint_io_mean_GB_per_second"));
+    const json epochs = json::parse(render_mlperf_epochs(test::checkpoints(), {}));
+    CHECK(epochs["1"]["save_ckpt2"]["duration"] == "20.00");
+    CHECK(epochs["1"]["load_ckpt1"]["start"] == "2027-01-01T00:00:26.250000");
+}
+
 TEST_CASE("a missed bar is 'fail', and an empty window is null and 'fail', never 0") {
     CHECK(json::parse(render_mlperf_summary(test::failing(), {}))["metric"]["train_au_meet_expectation"] == "fail");
     const json s = json::parse(render_mlperf_summary(test::interrupted(), {}));
