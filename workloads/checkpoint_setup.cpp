@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "harness/config/checkpoint_table.hpp"
 #include "harness/types/units.hpp"
 
 namespace feedbench::workloads {
@@ -101,6 +102,7 @@ Expected<CheckpointPlan> make_checkpoint_plan(const RunRequest& request) {
     plan.placement = *placement;
     auto sizes = config::CheckpointSizes::of(workload, request.accelerator_count);
     if (!sizes) return sizes.error();
+    if (auto status = config::check_accelerator_memory(workload, *sizes); !status) return status.error();
     plan.sizes = std::move(*sizes);
     plan.write_count = count_of(workload.checkpoint.num_checkpoints_write);
     plan.read_count = count_of(workload.checkpoint.num_checkpoints_read);
