@@ -4,7 +4,8 @@
 // usage: schemas.mjs FEEDBENCH WRITE_SAMPLE_RESULTS SOURCE_DIR FOLDER
 // To add a schema: an entry in the table below. make() writes samples by running the tool and gives their files (.json, or
 // .jsonl with a document a line); damage: further changes that must be refused, beside those that are tried on every
-// document (a key gone, a key of another type, a key too many, at the top).
+// document (a key gone, a key of another type, a key too many, at the top; open: what people may leave out or add is no
+// damage).
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -86,6 +87,23 @@ const table = [
       'a problem without what is right': d => delete d.problems[0].expected,
     },
   },
+  {
+    schema: 'reporters/schema/gate.schema.json',
+    make() {
+      call(feedbench, ['gate', '--baseline', run().result, '--candidate', at('results'), '--json', at('gate.json')], [0, 1, 4]);
+      call(feedbench, ['gate', '--baseline', run().result, '--candidate', checkpoints().result, '--json', at('not-comparable.json')], [4]);
+      return [at('gate.json'), at('not-comparable.json')];
+    },
+    damage: { 'an answer nobody knows': d => { d.answer = 'maybe'; }, 'no reason': d => { d.reason = ''; } },
+  },
+  {
+    schema: 'reporters/schema/baseline.schema.json',
+    make() {
+      call(feedbench, ['baseline', 'add', run().result, '--system', 'lab', '--by', 'tester', '--allow-invalid', '--baselines-dir', at('baselines')]);
+      return call('find', [at('baselines'), '-name', '*.json']).stdout.trim().split('\n');
+    },
+    damage: { 'a baseline without runs': d => { d.runs = []; } },
+  },
 ];
 
 const documents = file => {
@@ -97,7 +115,8 @@ const problems = [];
 let checked = 0, refused = 0;
 for (const entry of table) {
   const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, allowUnionTypes: true });
-  const validate = ajv.compile(JSON.parse(fs.readFileSync(path.join(source, entry.schema), 'utf8')));
+  const schema = JSON.parse(fs.readFileSync(path.join(source, entry.schema), 'utf8'));
+  const validate = ajv.compile(schema);
   const all = entry.make().flatMap(documents);
   if (!all.length) problems.push(`${entry.schema}: the tool wrote no sample`);
   const tried = new Set(); // an event of each kind, and one result, are enough to damage
@@ -107,8 +126,9 @@ for (const entry of table) {
     const kind = value.event ?? '';
     if (tried.has(kind)) continue;
     tried.add(kind);
-    const damage = { ...entry.damage, 'a key too many': d => { d.nobody_knows_this = 1; } };
-    for (const key of Object.keys(value)) {
+    const damage = { ...entry.damage };
+    if (!entry.open) damage['a key too many'] = d => { d.nobody_knows_this = 1; };
+    for (const key of entry.open ? schema.required : Object.keys(value)) {
       damage[`without ${key}`] = d => delete d[key];
       damage[`${key} of another type`] = d => { d[key] = { not: 'this' }; };
     }
