@@ -23,7 +23,7 @@ constexpr std::array kReasons{
     Words{"accelerator_without_window", "some accelerators have no figure: the run was cut short"},
     Words{"no_bytes_delivered", "nothing was read"},
     Words{"no_time_passed", "the window has no length"},
-    Words{"no_complete_slice_in_window", "the measured blocks were shorter than one second"},
+    Words{"no_complete_slice_in_window", "no whole second lies inside a measured block"},
     Words{"only_one_epoch", "there was one epoch only"},
     Words{"source_not_counted", "no host can count what came from below the filesystem"},
     Words{"not_counted", "nothing recorded it"},
@@ -95,6 +95,8 @@ std::string validity_words(const RunResult& r) {
 
 std::string grouped(double value, int decimals) {
     if (!std::isfinite(value)) return "-";
+    // A little is not nothing.
+    if (decimals < 0 && value != 0 && std::abs(value) < 0.01) return fmt::format("{:.2g}", value);
     std::string text = decimals < 0 ? rate_text(value) : fmt::format("{:.{}f}", value, decimals);
     std::size_t end = std::min(text.find('.'), text.size());
     const std::size_t begin = text.starts_with('-') ? 1 : 0;
@@ -119,8 +121,9 @@ std::string count_text(std::uint64_t count, std::string_view word) {
 }
 
 std::string run_title(const RunResult& r) {
+    const bool ranks = r.kind == "checkpoint"; // what writes and reads is a rank there
     const std::string accelerators = r.accelerator_model.empty()
-                                         ? count_text(r.accelerator_count, "accelerator")
+                                         ? count_text(r.accelerator_count, ranks ? "rank" : "accelerator")
                                          : fmt::format("{} × {}", r.accelerator_count, r.accelerator_model);
     const std::string name = r.workload.empty() ? r.model : r.workload;
     if (r.accelerator_count == 0) return name;

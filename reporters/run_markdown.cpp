@@ -60,6 +60,8 @@ std::string figures(const RunResult& r) {
     line("Samples", value(r.metrics, "samples_per_second_mean", -1));
     line("Batch wait, p99", value(r.metrics, "batch_wait_s_p99", -1));
     line("Client CPU", value(r.metrics, "cpu_s_per_GB_process", -1));
+    line("Checkpoints written", value(r.metrics, "checkpoint_write_GiB_per_second", -1));
+    line("Checkpoints read", value(r.metrics, "checkpoint_read_GiB_per_second", -1));
     line("Checkpoints", value(r.metrics, "checkpoint_GiB_per_second", -1));
     return out + "\n";
 }

@@ -67,6 +67,13 @@ std::string overview(std::span<const ReportedRun> runs, std::vector<html::Plot>&
                      {"Batch wait, p99", ""},
                      {"Client CPU", "s/GB"},
                      {"Read from", "", false}};
+    // Columns of checkpoints are there only where somebody wrote or read some by themselves.
+    const bool checkpoints = std::any_of(runs.begin(), runs.end(), [](const ReportedRun& one) {
+        return one.result.kind == "checkpoint" && !one.result.checkpoints.empty();
+    });
+    if (checkpoints)
+        table.columns.insert(table.columns.end() - 1,
+                             {{"Checkpoints written", "GiB/s"}, {"Checkpoints read", "GiB/s"}});
     bool one_bar = true;
     for (std::size_t i = 0; i < runs.size(); ++i) {
         const RunResult& r = runs[i].result;
@@ -88,18 +95,35 @@ std::string overview(std::span<const ReportedRun> runs, std::vector<html::Plot>&
                               metric_cell(row(r.metrics, "delivered_MiB_per_second")),
                               metric_cell(row(r.metrics, "samples_per_second_mean")),
                               duration_cell(row(r.metrics, "batch_wait_s_p99")),
-                              metric_cell(row(r.metrics, "cpu_s_per_GB_process")),
-                              {.text = runs[i].source}});
+                              metric_cell(row(r.metrics, "cpu_s_per_GB_process"))});
+        std::vector<html::Cell>& cells = table.rows.back();
+        if (checkpoints)
+            for (const char* key : {"checkpoint_write_GiB_per_second", "checkpoint_read_GiB_per_second"})
+                cells.push_back(metric_cell(row(r.metrics, key)));
+        cells.push_back({.text = runs[i].source});
     }
+    std::string figures;
+    const auto draw = [&](html::Plot plot) {
+        const std::vector<html::Point>& points = plot.series[0].points;
+        if (std::none_of(points.begin(), points.end(), [](const html::Point& point) { return point.y.has_value(); }))
+            return;
+        figures += html::figure(plot);
+        plots.push_back(std::move(plot));
+    };
     html::Plot au = bars(runs, "au_mean_percentage", "overview-au", "AU", "%", "accent");
     au.y_max = 100;
-    if (one_bar && !runs.empty())
-        au.thresholds = {
-            {100 * runs[0].result.au_required, fmt::format("bar {:.0f} %", 100 * runs[0].result.au_required)}};
-    html::Plot rate = bars(runs, "delivered_MB_per_second", "overview-rate", "Delivered", "MB/s", "series-2");
-    std::string figures = "<div class=\"columns\">\n" + html::figure(au) + html::figure(rate) + "</div>\n";
-    plots.push_back(std::move(au));
-    plots.push_back(std::move(rate));
+    if (one_bar && !runs.empty()) {
+        const double bar = 100 * runs[0].result.au_required;
+        au.thresholds = {{bar, fmt::format("bar {:.0f} %", bar)}};
+    }
+    draw(std::move(au));
+    draw(bars(runs, "delivered_MB_per_second", "overview-rate", "Delivered", "MB/s", "series-2"));
+    if (checkpoints) {
+        draw(bars(runs, "checkpoint_write_GiB_per_second", "overview-written", "Checkpoints written", "GiB/s",
+                  "series-4"));
+        draw(bars(runs, "checkpoint_read_GiB_per_second", "overview-read", "Checkpoints read", "GiB/s", "series-6"));
+    }
+    if (!figures.empty()) figures = "<div class=\"columns\">\n" + figures + "</div>\n";
     return html::section("overview", "Overview", figures + html::table(table));
 }
 

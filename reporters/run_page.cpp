@@ -24,7 +24,7 @@ namespace {
 std::string lead(const RunResult& r) {
     std::string out = data_location(r);
     out += r.odirect ? ", O_DIRECT" : "";
-    if (!r.format.empty()) out += fmt::format(" · {} by the {} loader", r.format, r.data_loader);
+    if (!r.data_loader.empty()) out += fmt::format(" · {} by the {} loader", r.format, r.data_loader);
     if (r.virtual_time) out += " · virtual time: a simulation";
     if (!r.start_time.empty()) out += " · " + minute(r.start_time);
     if (!r.run_id.empty()) out += " · run " + r.run_id;
@@ -36,7 +36,11 @@ std::string body_of(const RunPart& part) {
                                    throughput_section, latency_section, checkpoint_section, finding_section,
                                    host_section,       unknown_section, setup_section,      figure_section};
     std::string out;
-    for (const auto section : kSections) out += section(part);
+    const bool about_checkpoints = part.result.kind == "checkpoint"; // then they come first
+    for (const auto section : kSections) {
+        if (section != checkpoint_section || !about_checkpoints) out += section(part);
+        if (section == headline && about_checkpoints) out += checkpoint_section(part);
+    }
     return out;
 }
 

@@ -19,7 +19,10 @@ struct Kind {
 };
 constexpr Kind kKinds[] = {{"sample_read_latency", "reading a sample", "series-1"},
                            {"time_to_first_byte", "first byte of a sample", "series-3"},
-                           {"batch_wait", "waiting for a batch", "series-2"}};
+                           {"batch_wait", "waiting for a batch", "series-2"},
+                           {"checkpoint_write_piece_latency", "writing a piece of a checkpoint", "series-4"},
+                           {"checkpoint_read_piece_latency", "reading a piece of a checkpoint", "series-6"},
+                           {"checkpoint_fsync_latency", "fsync of a checkpoint", "series-7"}};
 
 // The share of samples at or below each bucket's upper end, at most 16 points an octave: finer than a screen shows.
 std::vector<html::Point> distribution(const HistogramData& h) {

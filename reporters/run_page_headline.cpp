@@ -79,9 +79,18 @@ std::string figures(const RunResult& r) {
                        known(r, "batch_wait_s_p50") != nullptr
                            ? "median " + page_duration(*known(r, "batch_wait_s_p50")->value)
                            : ""));
-    all.push_back(tile(r, "Client CPU", "cpu_s_per_GB_process", -1, also(r, "cpu_s_per_GB_host", "whole host: ")));
+    all.push_back(tile(r, "Checkpoints written", "checkpoint_write_GiB_per_second", -1,
+                       also(r, "checkpoint_write_rank_GiB_per_second_min", "slowest rank: ")));
+    all.push_back(tile(r, "Checkpoints read", "checkpoint_read_GiB_per_second", -1,
+                       also(r, "checkpoint_read_rank_GiB_per_second_min", "slowest rank: ")));
+    all.push_back(tile(r, "Writing one", "checkpoint_write_duration_s_mean", -1, also(r, "checkpoint_size_GiB", "")));
+    all.push_back(tile(r, "Reading one", "checkpoint_read_duration_s_mean", -1, ""));
     all.push_back(
         tile(r, "Checkpoints", "checkpoint_GiB_per_second", -1, count_text(r.checkpoints.size(), "checkpoint")));
+    all.push_back(tile(r, "Client CPU", "cpu_s_per_GB_process", -1, also(r, "cpu_s_per_GB_host", "whole host: ")));
+    const Metric* reached = known(r, "achieved_over_ceiling");
+    all.push_back(tile(r, "Client ceiling", "ceiling_MB_per_second", -1,
+                       reached != nullptr ? fmt::format("the run reached {:.1f} % of it", 100 * *reached->value) : ""));
     std::erase_if(all, [](const html::Tile& one) { return one.value.empty(); });
     return all.empty() ? "" : html::tiles(all);
 }

@@ -3,7 +3,7 @@
 #
 #   scripts/picture_report.sh [RESULT-FOLDER] [OUT.png]
 #
-# Without a folder it runs unet3d_mini with 2 accelerators on 2 ranks for 6 epochs (data in build/quickstart/data, as scripts/quickstart.sh
+# Without a folder it runs unet3d_mini with 2 accelerators on 2 ranks for 5 epochs (data in build/quickstart/data, as scripts/quickstart.sh
 # makes it). OUT: docs/img/report.png; a picture for the documentation must stay below 200 KiB.
 . "$(dirname "$0")/lib.sh"
 case ${1:-} in -h | --help) sed -n '2,7s/^# \{0,1\}//p' "$0"; exit 0 ;; esac
@@ -19,7 +19,7 @@ if [ -z "$folder" ]; then
   rm -rf "$work/results"
   # Results lie elsewhere than the data, as they should.
   quietly "$ROOT/build/log/picture-run.txt" "${MPIRUN[@]}" -n 2 "$feedbench" run unet3d_mini --accelerators 2 --data-dir "$data" \
-    --results-dir "$work/results" -p workflow.checkpoint=False -p train.epochs=6 -p train.computation_time=0.1 || exit $?
+    --results-dir "$work/results" -p workflow.checkpoint=False -p train.epochs=5 -p train.computation_time=0.25 || exit $?
   folder=$(dirname "$(find "$work/results" -name result.json)")
 fi
 "$feedbench" report "$folder" -o "$work/report.html" >/dev/null || exit $?

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { chromium } from 'playwright-core';
 
-const [, , file, out, height = '1500'] = process.argv;
+const [, , file, out, height = '1320'] = process.argv;
 if (!file || !out) {
   console.error('usage: node picture.mjs PAGE.html OUT.png [HEIGHT]');
   process.exit(2);

@@ -26,6 +26,7 @@ const normal = measured('normal', 0, 'run', 'unet3d_mini', '--accelerators', '64
 const failed = measured('failed', 3, 'run', 'unet3d_mini', '--data-dir', 'fault:error=EIO@10;inner=model:bandwidth=1GB', ...given, 'train.epochs=5');
 const max = measured('max', 0, 'max', 'unet3d_mini', '--data-dir', 'model:bandwidth=2GB,latency=1ms', '--limit', '16', ...given, 'train.epochs=2',
   '-p', 'train.computation_time=0.05');
+const checkpoints = measured('checkpoints', 0, 'run', 'llama3_8b', '-p', 'checkpoint.checkpoint_folder=model:bandwidth=20GB,latency=1ms');
 const load = folder => JSON.parse(readFileSync(path.join(folder, 'result.json'), 'utf8'));
 
 const rig = await openRig('report');
@@ -137,6 +138,19 @@ const byId = (page, id) => page.locator(`[id="${id}"]`);
   await page.context().close();
 }
 
+// Checkpoints alone come first on their page.
+{
+  const result = load(checkpoints);
+  const page = await rig.open(path.join(checkpoints, 'report.html'));
+  const count = kind => result.checkpoints.filter(c => c.kind === kind).length;
+  check(count('write') > 0 && count('read') > 0, 'no checkpoint was written and read: nothing is tested');
+  equal(await rig.series(page, 'checkpoint-rate'), [['written (GiB/s)', count('write')], ['read (GiB/s)', count('read')]], 'plot of checkpoints');
+  equal(await page.locator('#checkpoint-table tbody tr').count(), result.checkpoints.length, 'rows of checkpoints');
+  equal(await page.locator('section').first().getAttribute('id'), 'checkpoints', 'first section');
+  equal(await page.locator('h1').textContent(), 'llama3_8b: 1 rank on 1 host', 'title');
+  await page.context().close();
+}
+
 // A set: overview, list, links; what could not be used is named. A text that wants to be markup stays text.
 {
   const evil = path.join(work, 'evil');
@@ -153,10 +167,10 @@ const byId = (page, id) => page.locator(`[id="${id}"]`);
   equal(code, 0, 'exit code of a set');
   check(/not used: .*torn\/result\.json: not valid JSON/.test(execSaid(work)), 'the torn file is not named');
   const page = await rig.open(file);
-  equal(await page.locator('#overview-table tbody tr').count(), 4, 'rows of the overview');
+  equal(await page.locator('#overview-table tbody tr').count(), 5, 'rows of the overview');
   equal(await rig.series(page, 'overview-au'), [['AU (%)', 3]], 'AU of runs');
   equal(await page.locator('#unused-table tbody tr').count(), 1, 'files that were not used');
-  equal(await page.title(), '4 runs', 'title');
+  equal(await page.title(), '5 runs', 'title');
   equal(await page.locator('.part:visible').count(), 1, 'parts that are shown');
   await page.locator('.chooser select').selectOption('run-3');
   equal(await page.locator('.part:visible').getAttribute('id'), 'run-3', 'part that was chosen');

@@ -85,6 +85,8 @@ TEST_CASE("cells: a value, or the reason why there is none") {
     CHECK(grouped(1234567, 0) == "1,234,567");
     CHECK(grouped(-999.994, 2) == "-999.99");
     CHECK(grouped(-1000, 0) == "-1,000");
+    CHECK(grouped(0.000183) == "0.00018");
+    CHECK(grouped(0) == "0.000");
     CHECK(bytes_text(999) == "999 B");
     CHECK(bytes_text(252'481'141) == "252.5 MB");
     CHECK(memory_text(25276510208.0) == "23.5 GiB");
