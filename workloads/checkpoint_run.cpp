@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "harness/cluster/stall_watch.hpp"
 #include "harness/config/load_yaml.hpp"
 #include "harness/probes/process_start.hpp"
 #include "harness/types/units.hpp"
@@ -23,7 +22,8 @@ CheckpointRun::CheckpointRun(const RunRequest& request, const CheckpointPlan& pl
       stream_(*request.reactor, backend, pool, plan.settings), cache_(request, backend),
       barrier_(*request.reactor, *request.communicator, 1, accelerator::kFirstStop),
       start_ns_(request.reactor->now_ns()),
-      slices_(counters_, start_ns_, request.reactor->clock().is_virtual() ? nullptr : engine::process_cpu_ns) {}
+      slices_(counters_, start_ns_, request.reactor->clock().is_virtual() ? nullptr : engine::process_cpu_ns),
+      last_progress_ns_(start_ns_) {}
 
 Task<void> CheckpointRun::run() {
     const cluster::Doing doing(request_.communicator->life(), "writing and reading checkpoints");
@@ -200,6 +200,7 @@ Task<void> CheckpointRun::move_part(const CheckpointPart& part, bool is_write, P
         status = co_await stream_.write(part, report, stopping_);
     else
         status = co_await stream_.read(part, report, stopping_);
+    if (status && is_write) status = check_fsyncs(part, report);
     if (!status && status.error().kind != ErrorKind::interrupted) {
         Error error = status.error();
         error.accelerator = part.rank;
@@ -207,83 +208,20 @@ Task<void> CheckpointRun::move_part(const CheckpointPart& part, bool is_write, P
     }
 }
 
+// Asked for by the workload, done as the storage answered: one a file, or the checkpoint is not what it is said to be,
+// and does not commit.
+Status CheckpointRun::check_fsyncs(const CheckpointPart& part, const PartReport& report) const {
+    const std::uint64_t wanted = workload_.checkpoint.fsync ? part.files.size() : 0;
+    if (report.fsync_done == wanted) return {};
+    return internal_error(fmt::format("checkpoint {}, rank {}: fsync was asked for {} files and issued for {}",
+                                      part.folder, part.rank, wanted, report.fsync_done));
+}
+
 // From the end of a checkpoint to the start of the next one; a stop ends it.
 Task<void> CheckpointRun::pause() {
     const std::uint64_t end_ns = request_.reactor->now_ns() + to_ns(workload_.checkpoint.time_between_checkpoints_s);
     while (!stopping_ && request_.reactor->now_ns() < end_ns)
         co_await request_.reactor->sleep_until(std::min(end_ns, request_.reactor->now_ns() + kHeartbeatNs));
-}
-
-std::vector<Slice> CheckpointRun::last_slices() {
-    slices_.finish(request_.reactor->now_ns());
-    return slices_.take();
-}
-
-std::uint64_t CheckpointRun::fail(Error error) {
-    // What ends because of another failure is not the reason of it.
-    if (!first_error_ && error.errno_value != ECANCELED) first_error_ = error;
-    if (!first_error_) first_error_ = std::move(error);
-    stopping_ = true;
-    barrier_.raise_stop(accelerator::kFailed);
-    return accelerator::kFailed;
-}
-
-void CheckpointRun::stop_moving() {
-    stopping_ = is_cancelled_ = true;
-    backend_.cancel_pending();
-}
-
-void CheckpointRun::heartbeat() {
-    const std::uint64_t now = request_.reactor->now_ns();
-    counters_.bytes = bytes_before_ + stream_.tally().bytes;
-    counters_.reads = pieces_before_ + stream_.tally().pieces;
-    counters_.in_flight = stream_.tally().in_flight;
-    slices_.advance(now);
-    if (request_.signal && *request_.signal != 0) barrier_.raise_stop(accelerator::kInterrupted);
-    if (barrier_.check_stop() != 0 && !is_cancelled_) stop_moving();
-    show_progress(now);
-}
-
-// Virtual time: what stalls is a deadlock that is seen at once; it is reported, cancelled and drained.
-bool CheckpointRun::rescue() {
-    engine::Reactor& reactor = *request_.reactor;
-    if (reactor.in_flight() == 0 || reactor.completion_count() == rescued_at_completion_) return false;
-    rescued_at_completion_ = reactor.completion_count();
-    if (barrier_.check_stop() == 0)
-        fail({.kind = ErrorKind::stalled,
-              .message =
-                  "no event can ever come; outstanding:" + cluster::describe_outstanding(reactor, reactor.now_ns()),
-              .operation = {},
-              .path = {},
-              .host = {}});
-    stop_moving();
-    return true;
-}
-
-void CheckpointRun::show_progress(std::uint64_t now) {
-    if (!request_.observer || now - last_progress_ns_ < 500 * kNsPerMs) return;
-    const double share = static_cast<double>(plan_.placement.total) / plan_.placement.count;
-    const std::uint64_t total = plan_.bytes * (plan_.write_count + plan_.read_count);
-    const auto done = [&](std::uint64_t mine) {
-        return std::min(total, static_cast<std::uint64_t>(static_cast<double>(mine) * share));
-    };
-    Progress progress;
-    progress.phase = phase_;
-    progress.epoch_index = shown_index_;
-    progress.epoch_count = shown_count_;
-    progress.unit = "bytes";
-    progress.done = done(counters_.bytes);
-    progress.total = total;
-    progress.elapsed_s = seconds(now - start_ns_);
-    if (progress.done > 0)
-        progress.eta_s =
-            progress.elapsed_s * static_cast<double>(total - progress.done) / static_cast<double>(progress.done);
-    progress.MB_per_second_now =
-        to_MB(static_cast<double>(progress.done - std::min(progress.done, done(last_bytes_)))) /
-        seconds(now - last_progress_ns_);
-    last_progress_ns_ = now;
-    last_bytes_ = counters_.bytes;
-    request_.observer->on_progress(progress);
 }
 
 } // namespace feedbench::workloads

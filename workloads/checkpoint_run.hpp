@@ -53,6 +53,7 @@ class CheckpointRun {
     engine::Task<void> agree_on_readable();
     engine::Task<void> move_parts(const std::vector<CheckpointPart>& parts, bool is_write, Moved& moved);
     engine::Task<void> move_part(const CheckpointPart& part, bool is_write, PartReport& report);
+    Status check_fsyncs(const CheckpointPart& part, const PartReport& report) const;
     engine::Task<void> pause();
     std::vector<CheckpointPart> parts_of(const dataset::CheckpointEntry& entry, bool is_write) const;
     dataset::CheckpointEntry new_entry(std::uint32_t number) const;
@@ -60,7 +61,6 @@ class CheckpointRun {
     void note_gap(const dataset::CheckpointEntry& newest);
     // checkpoint_gather.cpp
     void gather(const dataset::CheckpointEntry& entry, bool is_write, std::uint32_t number, Moved& moved);
-    Status check_fsyncs(const CheckpointResult& result) const;
     void warn(const CheckpointResult& result, std::uint32_t number);
 
     void heartbeat();

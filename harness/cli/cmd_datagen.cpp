@@ -57,6 +57,8 @@ int generate(Session& session, State& state) {
     const cluster::Doing doing(session.communicator().life(), "generating the dataset");
     auto workload = session.load(state.options);
     if (!workload) return session.fail(workload.error());
+    if (workload->checkpoint_only())
+        return session.fail(usage_error(workload->name + " reads no dataset: it only writes and reads checkpoints"));
     if (state.options.dry_run) return print_plan(session, *workload);
     auto reactor = session.reactor(false, state.odirect);
     if (!reactor) return session.fail(reactor.error());

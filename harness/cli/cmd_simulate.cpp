@@ -40,6 +40,11 @@ ScalingPoint point_of(const RunResult& result) {
     point.accelerator_count = result.accelerator_count;
     point.au_percentage = workloads::au_of(result);
     point.MB_per_second = value_or_zero(result, "delivered_MB_per_second");
+    if (result.kind == "checkpoint") {
+        point.MB_per_second = value_or_zero(result, "checkpoint_write_MB_per_second");
+        if (point.MB_per_second == 0) point.MB_per_second = value_or_zero(result, "checkpoint_read_MB_per_second");
+        point.duration_s = virtual_s(result);
+    }
     point.batch_wait_s_p99 = value_or_zero(result, "batch_wait_s_p99");
     for (const EpochResult& epoch : result.epochs) point.duration_s += epoch.end_s - epoch.start_s;
     point.verdict = result.verdict;

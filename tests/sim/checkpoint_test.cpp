@@ -7,6 +7,7 @@
 #include "tests/support/memory_backend.hpp"
 #include "tests/support/virtual_run.hpp"
 #include "workloads/checkpoint.hpp"
+#include "workloads/checkpoint_run.hpp"
 #include "workloads/checkpoint_setup.hpp"
 
 using namespace feedbench;
@@ -327,6 +328,35 @@ TEST_CASE("a signal between or in checkpoints: the rest is left out, the result 
     CHECK_FALSE(result->valid);
     CHECK(result->checkpoints.size() < 4);
     CHECK(result->errors.empty());
+}
+
+TEST_CASE("fsync that was asked for and not issued is a failed run") {
+    Checkpoints run;
+    MemoryBackend memory;
+    auto clock = engine::make_virtual_clock();
+    auto reactor = engine::Reactor::make(*clock, {.use_uring = false});
+    auto communicator = cluster::make_single();
+    workloads::RunRequest request;
+    request.workload = &run.workload;
+    request.communicator = communicator.get();
+    request.reactor = reactor->get();
+    request.accelerator_count = 4;
+    auto plan = workloads::make_checkpoint_plan(request);
+    REQUIRE(plan);
+    plan->settings.makes_content = true;
+    plan->settings.fsync = false; // what the streams are told is not what the workload says
+    auto pool = engine::BufferPool::make(workloads::CheckpointStream::buffers_for(plan->settings, 4, false));
+    REQUIRE(pool);
+    workloads::CheckpointStore store(memory, true);
+    REQUIRE(store.open(true));
+    workloads::CheckpointRun checkpoints(request, *plan, memory, **pool, store);
+    REQUIRE((*reactor)->run(checkpoints.run()));
+    CHECK(checkpoints.stop_reason() == accelerator::kFailed);
+    REQUIRE(checkpoints.first_error());
+    CHECK(checkpoints.first_error()->message ==
+          "checkpoint global_epoch1_step0, rank 0: fsync was asked for 2 files and issued for 0");
+    CHECK(checkpoints.unfinished() == "global_epoch1_step0");
+    CHECK(index_in(memory).committed.empty());
 }
 
 TEST_CASE("a rank shifted by one host reads what its counterpart on the next one wrote") {

@@ -1,4 +1,5 @@
 #include "harness/probes/cpu.hpp"
+#include "harness/probes/process_start.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -115,4 +116,17 @@ TEST_CASE("ranks of one host add up, the host's own figures do not") { // case T
     CHECK(a.cpu_allowed == 1.5); // what both know of one host does not add up
     CHECK(a.nic_bytes_per_second == 125e6);
     CHECK(a.memory_bytes_per_second == 2e10);
+}
+
+TEST_CASE("how long ago this process was started, whatever its name") {
+    Fake fake;
+    const auto ticks = static_cast<unsigned long long>(sysconf(_SC_CLK_TCK));
+    fake.write("proc/uptime", "1000.50 1999.00\n");
+    fake.write("proc/self/stat", "42 (a b) R (c) S 1 42 42 0 -1 4194560 100 0 0 0 5 6 0 0 20 0 3 0 " +
+                                     std::to_string(990 * ticks) + " 1000000 200 18446744073709551615 1 1 0\n");
+    CHECK(process_age_s(fake.machine).value() == Approx(10.5));
+    fake.write("proc/self/stat", "42 (short) S 1\n");
+    CHECK_FALSE(process_age_s(fake.machine));
+    CHECK_FALSE(process_age_s({"/nowhere", "/nowhere"}));
+    CHECK(process_age_s({}).value() < 600);
 }

@@ -30,6 +30,7 @@ TEST_CASE("a partition: its own statistics, in sectors of 512 bytes") {
     CHECK(bytes_so_far(fake.machine, source) == 512000u);
     fake.add_block("259:2", "nvme0n1p2", 1010);
     CHECK(bytes_so_far(fake.machine, source) == 517120u);
+    CHECK(bytes_out_so_far(fake.machine, source) == 265322328ull * 512); // as FakeMachine has it
 }
 
 TEST_CASE("without /sys the same is read from diskstats") {
@@ -39,6 +40,7 @@ TEST_CASE("without /sys the same is read from diskstats") {
     const DataSource source = found(fake, kRoot, "/data");
     CHECK(source.name == "nvme0n1p2 (ext4 on /)");
     CHECK(bytes_so_far(fake.machine, source) == 3000u * 512);
+    CHECK(bytes_out_so_far(fake.machine, source) == 3u * 512);
 }
 
 TEST_CASE("a device that no table knows is a reason, not a number") {
