@@ -4,34 +4,34 @@
 "$PYTHON" -c 'import pyte' 2>/dev/null || skip "python3-pyte is not installed"
 SCREEN="$FEEDBENCH_SOURCE_DIR/tests/integration/progress_screen.py"
 # Storage that costs nothing, thinking 0.1 s a batch: an epoch of EPOCH_STEPS steps lasts as long as it is asked to.
-null_run() { # ACCELERATORS STEPS OPTION...
-  local n=$1 steps=$2; shift 2
-  command=("$FEEDBENCH" run "$(small_workload)" -a "$n" --data-dir null: --results-dir "$WORK/results" --no-steps "${SMALL[@]}"
+null_run() { # FOLDER ACCELERATORS STEPS OPTION...
+  local folder=$1 n=$2 steps=$3; shift 3
+  command=("$FEEDBENCH" run "$(small_workload)" -a "$n" --data-dir null: --results-dir "$WORK/$folder" --no-steps "${SMALL[@]}"
     -p dataset.num_files_train=$((2 * n * steps)) -p train.computation_time=0.1 "$@")
 }
 
+# They think most of the time: side by side they take as long as one. A machine reads every line of stderr as one event.
+null_run json 2 35 -p train.epochs=1 --progress json
+timeout 60 "${command[@]}" >"$WORK/json.txt" 2>"$WORK/events.jsonl" & machine=$!
+# mpirun hands lines on to its own terminal, as they are or with marks.
+null_run launched 2 35 -p train.epochs=1
+timeout 90 "$PYTHON" "$SCREEN" launched "${MPIRUN[@]}" -n 2 "${command[@]}" >"$WORK/launched.txt" 2>&1 & launched=$!
+null_run marked 2 10 -p train.epochs=1
+timeout 90 "$PYTHON" "$SCREEN" marked "${MPIRUN[@]}" --tag-output -n 2 "${command[@]}" >"$WORK/marked.txt" 2>&1 & marked=$!
 # A person: the panel, a narrow terminal, Ctrl-C.
-null_run 4 400
+null_run person 4 400
 run "$PYTHON" "$SCREEN" panel "${command[@]}"
 expect_status 0
-result=$(result_dir "$WORK/results")/result.json
-expect_json "$result" 'd["status"] == "interrupted"'
+expect_json "$(result_dir "$WORK/person")/result.json" 'd["status"] == "interrupted"'
 note "$(cat "$WORK/out.txt")"
+wait "$launched" || fail "behind mpirun: $(cat "$WORK/launched.txt")"
+note "$(cat "$WORK/launched.txt")"
+wait "$marked" || fail "behind mpirun --tag-output: $(cat "$WORK/marked.txt")"
+note "$(cat "$WORK/marked.txt")"
+wait "$machine" || fail "the run with --progress json: $(tail -n 3 "$WORK/events.jsonl")"
 
-# mpirun hands lines on to its own terminal.
-rm -rf "$WORK/results"
-null_run 2 35 -p train.epochs=1
-run "$PYTHON" "$SCREEN" launched "${MPIRUN[@]}" -n 2 "${command[@]}"
-expect_status 0
-note "$(cat "$WORK/out.txt")"
-
-# A machine: every line of stderr is one event, and the figures are those of the result.
-rm -rf "$WORK/results"
-null_run 2 35 -p train.epochs=1 --progress json
-run "${command[@]}"
-expect_status 0
-cp "$WORK/err.txt" "$WORK/events.jsonl"
-result=$(result_dir "$WORK/results")
+# The figures of the events are those of the result.
+result=$(result_dir "$WORK/json")
 "$PYTHON" - "$WORK/events.jsonl" "$result/result.json" "$result" <<'PY' || fail "the JSON progress is not what was asked for"
 import json, sys
 events = [json.loads(line) for line in open(sys.argv[1])]
@@ -53,15 +53,15 @@ assert end["results_folder"] == sys.argv[3] and end["message"] == "", end
 PY
 
 # A run that fails says so in the same way; the sentence for people is there as well.
-null_run 4 1 -p dataset.num_files_train=3 --progress json
+null_run failed 4 1 -p dataset.num_files_train=3 --progress json
 run "${command[@]}"
 expect_status 2
 expect_said '^feedbench: error: ' 1
-null_run 2 2 --virtual-time --progress off
+null_run off 2 2 --virtual-time --progress off
 run "${command[@]}"
 expect_status 0
 [ ! -s "$WORK/err.txt" ] || fail "--progress off, and something was said: $(head -n 1 "$WORK/err.txt")"
-null_run 2 200 --virtual-time --progress log
+null_run log 2 200 --virtual-time --progress log
 run "${command[@]}"
 expect_said '^epoch 1/2  \[' 1
 expect_said '^epoch 2: AU ' 1

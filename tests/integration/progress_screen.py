@@ -1,8 +1,9 @@
 """What a person sees: feedbench on a pseudo-terminal, its screen kept by a terminal emulator (Debian's python3-pyte).
 
-usage: progress_screen.py panel|launched COMMAND...
+usage: progress_screen.py panel|launched|marked COMMAND...
   panel     the panel shows itself, becomes one line where the terminal becomes narrow, and goes at Ctrl-C; exit code 130
   launched  the panel shows itself through a launcher, and is gone at the end; exit code 0
+  marked    the launcher puts marks before lines: plain lines, nothing is drawn; exit code 0
 """
 import fcntl
 import os
@@ -95,6 +96,12 @@ def panel_of(session):
 def main():
     kind, command = sys.argv[1], sys.argv[2:]
     session = Session(command, 100, 30)
+    if kind == "marked":
+        code = session.finish()
+        expect(code == 0, f"exit code 0, found {code}", session)
+        expect(re.search(rb"epoch 1/1  \[", session.raw) and b"\x1b" not in session.raw, "plain lines", session)
+        print(f"{kind}: {len(session.raw)} bytes to the terminal, exit code {code}")
+        return
     session.until("the whole panel", lambda: panel_of(session))
     if kind == "panel":
         expect(re.search(r"\d+\.\d\d CPU cores", session.text()), "CPU cores", session)

@@ -46,13 +46,17 @@ TEST_CASE("a slice is not closed before its second is over, and a late beat spre
     SliceRecorder recorder(counters, 0, nullptr);
     counters.bytes = 90;
     counters.stalled_accelerators = 2;
-    recorder.advance(kNsPerS - 1);
+    CHECK(recorder.advance(kNsPerS - 1) == 0);
     CHECK(recorder.take().empty());
-    recorder.advance(3 * kNsPerS);
+    CHECK(recorder.advance(2 * kNsPerS) == 2);
+    CHECK(recorder.newest(1).front().start_ns == kNsPerS);
+    counters.bytes = 135;
+    CHECK(recorder.advance(3 * kNsPerS) == 1);
+    CHECK(recorder.newest(3).front().start_ns == 0);
     const auto slices = recorder.take();
     REQUIRE(slices.size() == 3);
     for (const Slice& slice : slices) {
-        CHECK(slice.bytes == 30);
+        CHECK(slice.bytes == 45);
         CHECK(slice.stalled_accelerators == 2);
     }
     CHECK(recorder.last().start_ns == 2 * kNsPerS);
