@@ -91,7 +91,9 @@ std::string workload_key(const GateRun& run) {
     for (char& c : key)
         if (c == '/' || c == '\\' || static_cast<unsigned char>(c) < 0x20) c = '_';
     if (key.empty() || key.starts_with('.')) key = "workload" + key;
-    key += fmt::format("-{}acc", fact(run.identity, "accelerator_count"));
+    const bool checkpoints = fact(run.identity, "kind") == "checkpoint";
+    key += checkpoints ? fmt::format("-{}ranks", fact(run.identity, "checkpoint_ranks"))
+                       : fmt::format("-{}acc", fact(run.identity, "accelerator_count"));
     const std::string hosts = fact(run.identity, "host_count");
     return hosts == "1" ? key : fmt::format("{}-{}hosts", key, hosts);
 }

@@ -84,6 +84,11 @@ Comparability compare_runs(const std::vector<GateRun>& baseline, const std::vect
 std::string describe(const GateRun& run) {
     const std::string accelerators = fact(run.identity, "accelerator_count"), hosts = fact(run.identity, "host_count");
     const std::string model = fact(run.identity, "accelerator_model");
+    if (fact(run.identity, "kind") == "checkpoint")
+        return fmt::format("checkpoints of {}, {} rank{} on {} host{}, {}", fact(run.identity, "workload"),
+                           fact(run.identity, "checkpoint_ranks"),
+                           fact(run.identity, "checkpoint_ranks") == "1" ? "" : "s", hosts, hosts == "1" ? "" : "s",
+                           fact(run.identity, "backend"));
     return fmt::format("{}, {} accelerator{}{} on {} host{}, {}, {} by {} loader", fact(run.identity, "workload"),
                        accelerators, accelerators == "1" ? "" : "s", model.empty() ? "" : " (" + model + ")", hosts,
                        hosts == "1" ? "" : "s", fact(run.identity, "backend"), fact(run.identity, "format"),

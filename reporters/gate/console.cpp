@@ -32,7 +32,8 @@ std::string side_text(const char* side, const std::string& name, const std::vect
 
 std::string table(const GateReport& report, bool colour) {
     std::size_t width = 6;
-    for (const MetricAnswer& m : report.metrics) width = std::max(width, m.rule.heading.size());
+    for (const MetricAnswer& m : report.metrics)
+        if (m.applies) width = std::max(width, m.rule.heading.size());
     std::string out =
         fmt::format("  {:<{}}  {:>10} {:>10} {:>9}  {:>20} {:>9}\n", "", width, "baseline", "candidate", "change",
                     fmt::format("interval ({:.4g} %)", 100 * report.metric_confidence), "limit");

@@ -25,27 +25,40 @@ std::string formula_of_au(const RunResult& result) {
     return au == nullptr ? "" : au->formula;
 }
 
+// Of a run without checkpoints nothing, so that baselines from before these keys stay readable.
+std::vector<Fact> checkpoint_identity(const RunResult& r) {
+    if (r.checkpoints.empty())
+        return {{"checkpoint_bytes", ""}, {"checkpoint_ranks", ""}, {"checkpoint_fsync", ""}, {"checkpoint_mode", ""}};
+    const CheckpointResult& first = r.checkpoints.front();
+    return {{"checkpoint_bytes", std::to_string(first.bytes)},
+            {"checkpoint_ranks", std::to_string(first.ranks.size())},
+            {"checkpoint_fsync", first.fsync ? "yes" : "no"},
+            {"checkpoint_mode", first.mode}};
+}
+
 // What the storage is, never its parameters: they are what is under test.
 std::vector<Fact> identity_of(const RunResult& r) {
-    return {{"kind", r.kind},
-            {"workload", r.workload},
-            {"model", r.model},
-            {"accelerator_model", r.accelerator_model},
-            {"accelerator_count", std::to_string(r.accelerator_count)},
-            {"host_count", std::to_string(r.hosts.size())},
-            {"edition", r.edition},
-            {"formula", formula_of_au(r)},
-            {"backend", r.backend},
-            {"virtual_time", r.virtual_time ? "yes" : "no"},
-            {"format", r.format},
-            {"data_loader", r.data_loader},
-            {"num_files_train", std::to_string(r.num_files_train)},
-            {"num_samples_per_file", std::to_string(r.num_samples_per_file)},
-            {"record_length_bytes", number(r.record_length_bytes)},
-            {"record_length_bytes_stdev", configured(r, "dataset.record_length_bytes_stdev")},
-            {"batch_size", std::to_string(r.batch_size)},
-            {"think_time_s", number(r.think_time_mean_s)},
-            {"epoch_count", std::to_string(r.epoch_count)}};
+    std::vector<Fact> facts{{"kind", r.kind},
+                            {"workload", r.workload},
+                            {"model", r.model},
+                            {"accelerator_model", r.accelerator_model},
+                            {"accelerator_count", std::to_string(r.accelerator_count)},
+                            {"host_count", std::to_string(r.hosts.size())},
+                            {"edition", r.edition},
+                            {"formula", formula_of_au(r)},
+                            {"backend", r.backend},
+                            {"virtual_time", r.virtual_time ? "yes" : "no"},
+                            {"format", r.format},
+                            {"data_loader", r.data_loader},
+                            {"num_files_train", std::to_string(r.num_files_train)},
+                            {"num_samples_per_file", std::to_string(r.num_samples_per_file)},
+                            {"record_length_bytes", number(r.record_length_bytes)},
+                            {"record_length_bytes_stdev", configured(r, "dataset.record_length_bytes_stdev")},
+                            {"batch_size", std::to_string(r.batch_size)},
+                            {"think_time_s", number(r.think_time_mean_s)},
+                            {"epoch_count", std::to_string(r.epoch_count)}};
+    for (Fact& one : checkpoint_identity(r)) facts.push_back(std::move(one));
+    return facts;
 }
 
 std::vector<Fact> surroundings_of(const RunResult& r) {
@@ -119,10 +132,13 @@ void take_epochs(const RunResult& result, GateRun& run) {
 }
 
 void take_checkpoints(const RunResult& result, GateRun& run) {
-    std::vector<Part> parts;
+    std::vector<Part> writes, reads;
     for (const CheckpointResult& one : result.checkpoints)
-        if (one.duration_s > 0) parts.push_back({to_GiB(static_cast<double>(one.bytes)), one.duration_s});
-    add(run, "checkpoint_GiB_per_second", "checkpoints", std::move(parts));
+        if (one.duration_s > 0)
+            (one.kind == "read" ? reads : writes).push_back({to_GiB(static_cast<double>(one.bytes)), one.duration_s});
+    add(run, "checkpoint_read_GiB_per_second", "checkpoints", std::move(reads));
+    const bool alone = result.kind == "checkpoint";
+    add(run, alone ? "checkpoint_write_GiB_per_second" : "checkpoint_GiB_per_second", "checkpoints", std::move(writes));
 }
 
 // What simulating costs says nothing about what is simulated.

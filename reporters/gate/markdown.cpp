@@ -2,40 +2,12 @@
 #include <fmt/format.h>
 
 #include "reporters/gate/formats.hpp"
+#include "reporters/markdown_text.hpp"
 
 namespace feedbench::gate {
 namespace {
 
-// What would end a cell, start markup or be taken for HTML.
-std::string plain(std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-        switch (c) {
-        case '\n':
-        case '\r':
-            out += ' ';
-            break;
-        case '<':
-            out += "&lt;";
-            break;
-        case '&':
-            out += "&amp;";
-            break;
-        case '|':
-        case '*':
-        case '_':
-        case '`':
-        case '[':
-        case ']':
-        case '\\':
-            out += '\\';
-            [[fallthrough]];
-        default:
-            out += c;
-        }
-    }
-    return out;
-}
+using reporters::markdown_plain;
 
 std::string_view mark_of(Answer answer) {
     return answer == Answer::pass ? ":white_check_mark:" : answer == Answer::regressed ? ":x:" : ":warning:";
@@ -48,7 +20,7 @@ std::string table(const GateReport& report) {
     for (const MetricAnswer& m : report.metrics) {
         if (!m.applies) continue;
         const bool loud = m.outcome == Outcome::regressed;
-        out += fmt::format("| {} | {} | {} | {} | {} | {} | {}{}{} |\n", plain(m.rule.heading),
+        out += fmt::format("| {} | {} | {} | {} | {} | {} | {}{}{} |\n", markdown_plain(m.rule.heading),
                            m.baseline ? figure_text(*m.baseline) : "-", m.candidate ? figure_text(*m.candidate) : "-",
                            change_text(m), interval_text(m), limit_text(m), loud ? "**" : "", outcome_text(m.outcome),
                            loud ? "**" : "");
@@ -58,7 +30,8 @@ std::string table(const GateReport& report) {
 
 std::string runs_list(const char* side, const std::vector<GateRun>& runs) {
     std::string out = fmt::format("\n{}:\n\n", side);
-    for (const GateRun& run : runs) out += fmt::format("- {} ({})\n", plain(run.path), plain(run.start_time));
+    for (const GateRun& run : runs)
+        out += fmt::format("- {} ({})\n", markdown_plain(run.path), markdown_plain(run.start_time));
     return out;
 }
 
@@ -66,17 +39,17 @@ std::string runs_list(const char* side, const std::vector<GateRun>& runs) {
 
 std::string render_markdown(const GateReport& report, const reporters::RenderOptions&) {
     std::string out = fmt::format("### {} Storage gate: {}\n\n{}\n\n", mark_of(report.answer),
-                                  answer_text(report.answer), plain(report.reason));
+                                  answer_text(report.answer), markdown_plain(report.reason));
     out += fmt::format("Baseline: {} of {} ({}). Candidate: {}. Policy: {}.\n\n", runs_text(report.baseline.size()),
-                       plain(report.baseline_name), plain(describe(report.baseline.front())),
-                       runs_text(report.candidate.size()), plain(report.policy.name));
+                       markdown_plain(report.baseline_name), markdown_plain(describe(report.baseline.front())),
+                       runs_text(report.candidate.size()), markdown_plain(report.policy.name));
     if (!report.metrics.empty()) out += table(report);
     if (const std::string other = surroundings_text(report.comparability); !other.empty())
-        out += fmt::format("Also different: {}\n\n", plain(other));
+        out += fmt::format("Also different: {}\n\n", markdown_plain(other));
     out += "<details><summary>Runs and every metric in words</summary>\n";
     if (!report.metrics.empty()) out += "\n";
     for (const MetricAnswer& m : report.metrics)
-        if (m.applies) out += fmt::format("- {}\n", plain(m.words));
+        if (m.applies) out += fmt::format("- {}\n", markdown_plain(m.words));
     out += runs_list("Baseline", report.baseline) + runs_list("Candidate", report.candidate) + "\n</details>\n\n";
     return out + "feedbench; figures are MLPerf-Storage-style, not verified by MLCommons.\n";
 }

@@ -37,6 +37,9 @@ const std::array kKnown{
     MetricRule{"cpu_s_per_GB_process", "client CPU s/GB", Better::lower, 0.10, 0.50, 0.01, false},
     MetricRule{"cpu_s_per_GB_host", "host CPU s/GB", Better::lower, 0.10, 0.50, 0.01, false},
     MetricRule{"checkpoint_GiB_per_second", "checkpoint GiB/s", Better::higher, 0.05, 0.25, 0, false},
+    MetricRule{"checkpoint_write_GiB_per_second", "checkpoint write GiB/s", Better::higher, 0.05, 0.25, 0, true},
+    MetricRule{"checkpoint_read_GiB_per_second", "checkpoint read GiB/s", Better::higher, 0.05, 0.25, 0, true},
+    MetricRule{"checkpoint_cost_au_points", "checkpoint cost, AU points", Better::lower, 0.25, 1.0, 0.5, false},
     MetricRule{"checkpoint_duration_s_mean", "checkpoint s", Better::lower, 0.05, 0.25, 0.001, false},
 };
 
@@ -232,11 +235,13 @@ std::span<const MetricRule> known_metrics() { return kKnown; }
 Policy built_in_policy() {
     Policy policy;
     policy.name = kDefault;
-    policy.description = "rate, AU, waits, client CPU and checkpoints of a training run (built in)";
+    policy.description = "rate, AU, waits, client CPU, checkpoints (built in)";
+    constexpr std::array<std::string_view, 7> kKeys{
+        "delivered_MB_per_second",       "au_mean_percentage",        "batch_wait_s_p99",
+        "cpu_s_per_GB_process",          "checkpoint_GiB_per_second", "checkpoint_write_GiB_per_second",
+        "checkpoint_read_GiB_per_second"};
     for (const MetricRule& rule : kKnown)
-        for (const std::string_view key : {"delivered_MB_per_second", "au_mean_percentage", "batch_wait_s_p99",
-                                           "cpu_s_per_GB_process", "checkpoint_GiB_per_second"})
-            if (rule.key == key) policy.metrics.push_back(rule);
+        if (std::find(kKeys.begin(), kKeys.end(), rule.key) != kKeys.end()) policy.metrics.push_back(rule);
     return policy;
 }
 

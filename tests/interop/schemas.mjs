@@ -48,6 +48,14 @@ function checkpoints() {
   return ownCheckpoints;
 }
 
+// Simulated storage, several runs of it below a folder.
+function simulated(name, bandwidth, seeds) {
+  for (const seed of seeds)
+    call(feedbench, ['simulate', 'unet3d_mini', '--storage', `model:bandwidth=${bandwidth}MB,latency=2ms,latency_p99=5ms`, '-a', '2', '--steps', '40',
+      '--coarse', '--seed', String(seed), '--results-dir', at(name), '-p', 'workflow.checkpoint=False', '-p', 'train.epochs=1']);
+  return at(name);
+}
+
 const table = [
   {
     schema: 'reporters/schema/result.schema.json',
@@ -70,6 +78,39 @@ const table = [
     damage: {
       'an event nobody knows': d => { d.event = 'pause'; },
       'another version': d => { d.progress_schema_version = 2; },
+    },
+  },
+  {
+    schema: 'reporters/schema/gate.schema.json',
+    make() { // every answer: pass, regressed, not comparable, not enough data
+      const base = simulated('base', 1000, [1, 2, 3]), slow = simulated('slow', 800, [4, 5, 6]);
+      call(feedbench, ['gate', '--baseline', base, '--candidate', base, '--json', at('gate-pass.json')]);
+      call(feedbench, ['gate', '--baseline', base, '--candidate', slow, '--json', at('gate-regressed.json')], [1]);
+      call(feedbench, ['gate', '--baseline', base, '--candidate', run().result, '--json', at('gate-other.json')], [4]);
+      call(feedbench, ['gate', '--baseline', run().result, '--candidate', run().result, '--json', at('gate-few.json')], [4]);
+      return ['gate-regressed.json', 'gate-pass.json', 'gate-other.json', 'gate-few.json'].map(name => at(name));
+    },
+    damage: {
+      'an answer nobody knows': d => { d.answer = 'perhaps'; },
+      'regressed, and exit code 0': d => { d.exit_code = 0; },
+      'regressed by no metric': d => { for (const m of d.metrics) m.outcome = 'unchanged'; },
+      'a metric without its interval': d => delete d.metrics[0].worse_fraction_low,
+      'a side without runs': d => { d.candidate.runs = []; },
+    },
+  },
+  {
+    schema: 'reporters/schema/baseline.schema.json',
+    make() {
+      call(feedbench, ['baseline', 'add', at('base'), '--system', 'lab', '--baselines-dir', at('baselines')]);
+      const made = call('find', [at('baselines'), '-name', '*.json']).stdout.trim();
+      const committed = call('find', [path.join(source, 'results/baselines'), '-name', '*.json']).stdout.trim().split('\n');
+      return [made, ...committed];
+    },
+    damage: {
+      'no runs': d => { d.runs = []; },
+      'a run without its command': d => delete d.runs[0].command_line,
+      'a fact that is a number': d => { d.runs[0].identity.accelerator_count = 4; },
+      'a system that is a path': d => { d.system = '../lab'; },
     },
   },
   {

@@ -55,7 +55,7 @@ TEST_CASE("Single runs are never enough for a claim, however different they are"
     }
     Pair pair = pair_of(1, {}, 0.05, {1, 1});
     const GateReport report = judge(pair.baseline, pair.candidate, built_in_policy());
-    REQUIRE(report.metrics.size() == 5);
+    REQUIRE(report.metrics.size() == 7);
     CHECK_FALSE(report.metrics[0].worse_low);
     CHECK(report.metrics[0].within_low); // what the parts tell is said, as what it is
     CHECK(report.metrics[0].words.find("leaves out what differs from run to run") != std::string::npos);
