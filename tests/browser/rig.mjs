@@ -5,7 +5,7 @@
 //   await rig.screenshot(page, 'phone');                               // build/.../browser/reports-phone.png
 //   rig.check(condition, 'what must hold');  rig.equal(found, expected, 'of what');
 //   await rig.close();                                                 // ends the process: 0, or 1 with every failure named
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -23,14 +23,11 @@ const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(e
 if (!executablePath) skip('chromium is not installed (scripts/packages.txt)');
 const { chromium } = await import('playwright-core').catch(() => skip('playwright-core is not installed: scripts/test.sh does it'));
 
-// The binary, with its exit code; everything it says is kept.
+// The binary, with its exit code; `said`: all that it says, errors last.
 export function run(...args) {
-  try {
-    return { code: 0, said: execFileSync(feedbench, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], timeout: 60000,
-      env: { ...process.env, FEEDBENCH_CEILING_SECONDS: '0' } }) };
-  } catch (error) {
-    return { code: error.status ?? -1, said: `${error.stdout ?? ''}${error.stderr ?? ''}` };
-  }
+  const { status, stdout, stderr, error } = spawnSync(feedbench, args, { encoding: 'utf8', timeout: 60000,
+    env: { ...process.env, FEEDBENCH_CEILING_SECONDS: '0' } });
+  return { code: status ?? -1, said: `${stdout ?? ''}${stderr ?? ''}${error ?? ''}` };
 }
 
 export async function openRig(name) {
