@@ -22,6 +22,7 @@ ROOMS = {
     "reporters": (3, {"harness/types", "reporters/html"}),
     "reporters/ingest": (4, {"harness/types", "harness/metrics", "reporters"}),
     "reporters/compare": (5, {"harness/types", "reporters/html", "reporters", "reporters/ingest"}),
+    "reporters/submission": (6, {"harness/types", "harness/config", "harness/dataset", "reporters", "reporters/ingest"}),
     "reporters/gate": (4, {"harness/types", "harness/config", "harness/metrics", "reporters"}),
     "harness/cluster": (4, None),
     "harness/probes": (4, None),

@@ -5,6 +5,7 @@
 #include "harness/cli/commands.hpp"
 #include "harness/cli/measuring_job.hpp"
 #include "harness/cli/progress_option.hpp"
+#include "harness/cli/submission_option.hpp"
 #include "harness/cluster/error_exchange.hpp"
 #include "harness/config/load_yaml.hpp"
 #include "harness/types/units.hpp"
@@ -19,6 +20,7 @@ struct State {
     std::uint32_t accelerators = 0;
     std::string results_dir = "feedbench-results", progress = "auto";
     std::uint64_t seed = 0;
+    SubmissionOption submission;
     double ceiling_s = 2;
     double require_au = -1; // < 0: no bar asked for; 0: the workload's own
     bool virtual_time = false, no_steps = false, allow_cached = false;
@@ -54,6 +56,7 @@ class RunCommand {
   public:
     RunCommand(Session& session, const State& state, const Workload& workload, const workloads::WorkloadKind& kind)
         : session_(session), state_(state), workload_(workload), kind_(kind),
+          submission_(session, workload, state.submission, state.results_dir),
           job_(session, workload, kind.name, state.results_dir, state.progress) {}
 
     int execute() {
@@ -79,7 +82,13 @@ class RunCommand {
         request_.ceiling_s = agreed_ceiling_s(session_, state_.ceiling_s);
         request_.signal = Session::signal_flag();
         request_.time_origin_unix_ns = unix_time_ns() - static_cast<std::int64_t>((*reactor)->now_ns());
-        if (state_.options.dry_run) return print_dry_run(session_, workload_, kind_, request_);
+        const Status allowed = submission_.look_ahead(request_.accelerator_count, state_.virtual_time);
+        if (state_.options.dry_run) {
+            const int code = print_dry_run(session_, workload_, kind_, request_);
+            if (session_.is_first() && !submission_.text().empty()) fmt::print("\n{}", submission_.text());
+            return allowed ? code : session_.fail(allowed.error());
+        }
+        if (!allowed) return session_.fail(allowed.error());
         // What the configuration alone can tell is refused before a folder is made.
         auto plan = kind_.plan(request_);
         if (auto status = cluster::agree(session_.communicator(), plan ? Status{} : Status(plan.error())); !status)
@@ -88,6 +97,7 @@ class RunCommand {
         Session::catch_signals();
         auto result = kind_.run(request_);
         if (!result) return job_.abandon(result.error());
+        if (session_.is_first()) submission_.judge(*result);
         return job_.finish(std::move(*result), {[this](const RunResult& done) { return judge(state_, done); },
                                                 [this](const RunResult& done) {
                                                     return state_.allow_cached && verdict::only_cached(done);
@@ -116,6 +126,7 @@ class RunCommand {
     const Workload& workload_;
     const workloads::WorkloadKind& kind_;
     workloads::RunRequest request_;
+    SubmissionJudge submission_;
     MeasuringJob job_;
 };
 
@@ -134,6 +145,7 @@ std::function<int(Session&)> add_run(CLI::App& command) {
     add_ceiling_option(command, state->ceiling_s);
     add_stall_timeout(command, state->options.stall_timeout_s);
     add_progress_option(command, state->progress);
+    add_submission_option(command, state->submission);
     command
         .add_option("--require-au", state->require_au,
                     "Exit 1 when the mean AU is below this fraction (without a value: the workload's)")

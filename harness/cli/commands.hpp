@@ -28,6 +28,8 @@ std::function<int(Session&)> add_report(CLI::App& command);
 std::function<int(Session&)> add_compare(CLI::App& command);
 std::function<int(Session&)> add_gate(CLI::App& command);
 std::function<int(Session&)> add_baseline(CLI::App& command);
+std::function<int(Session&)> add_submit(CLI::App& command);
+std::function<int(Session&)> add_system(CLI::App& command);
 std::function<int(Session&)> add_run(CLI::App& command);
 std::function<int(Session&)> add_simulate(CLI::App& command);
 std::function<int(Session&)> add_max(CLI::App& command);

@@ -25,6 +25,8 @@ constexpr std::array kCommands{
             "Results side by side: feedbench's, MLPerf Storage result trees, DLIO output folders"},
     Command{"gate", add_gate, "Has it become slower? Runs against a baseline: pass, regressed, or cannot be said"},
     Command{"baseline", add_baseline, "Keep, show and prune what the gate holds later runs against"},
+    Command{"submit", add_submit, "The tree of a submission: make it, fill it, check it by the rules, pack it"},
+    Command{"system", add_system, "Describe the system under test for a submission, as far as its hosts can say"},
     Command{"max", add_max, "How many accelerators can this storage feed: the largest number that reaches the AU bar"},
     Command{"simulate", add_simulate,
             "Run the workload in virtual time on storage that is a formula, or was fitted to a result"},

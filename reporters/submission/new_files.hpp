@@ -1,0 +1,18 @@
+// Files that appear whole or not at all.
+//
+// Thread: any. Owner: none. Units: none. Errors: storage; usage where there is one already. Source: DESIGN section 6
+// (nothing half-written is ever visible).
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "harness/types/error.hpp"
+
+namespace feedbench::submission {
+
+Status write_new(const std::filesystem::path& path, const std::string& text);
+Status write_over(const std::filesystem::path& path, const std::string& text);
+Status make_folders(const std::filesystem::path& path);
+
+} // namespace feedbench::submission
