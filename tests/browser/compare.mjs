@@ -83,6 +83,9 @@ async function checkPage(name, page, data) {
   await page.locator('.group details summary').first().click();
   check(await page.locator('[id$="-runs"] tbody tr:visible').count() > 0, 'own: the runs are not listed');
   await rig.screenshot(page, 'own');
+  await page.emulateMedia({ media: 'print' });
+  equal(await page.locator('.group-filter').isVisible(), false, 'own: filters in print');
+  check(await page.locator('#group-1-table').isVisible(), 'own: no table in print');
   await page.context().close();
   const plain = await rig.open(own.file, { javaScript: false });
   check(await plain.locator('#group-1-table').isVisible(), 'without a script there is no table');
