@@ -145,6 +145,27 @@ const table = [
     },
     damage: { 'a baseline without runs': d => { d.runs = []; } },
   },
+  {
+    schema: 'reporters/schema/submission.schema.json',
+    make() {
+      const trees = ['v1_0', 'v2_0', 'v3_0'].map(name => [name, path.join(source, 'tests/data/ingest', name)]);
+      return trees.map(([name, tree]) => {
+        fs.writeFileSync(at(`check-${name}.json`), call(feedbench, ['submit', 'check', tree, '--format', 'json'], [0, 1]).stdout);
+        return at(`check-${name}.json`);
+      });
+    },
+    damage: { 'a finding without its rule': d => delete d.findings[0].rule, 'a finding without what is right': d => delete d.findings[0].expected },
+  },
+  {
+    schema: 'reporters/schema/system.schema.json',
+    open: true,
+    make() {
+      const example = fs.readFileSync(path.join(source, 'configs/systems/example.yaml'), 'utf8');
+      fs.writeFileSync(at('filled.yaml'), example.replace(/^name: .*$/m, 'name: big'));
+      call(feedbench, ['submit', 'init', at('tree'), '--edition', '1.0', '--division', 'closed', '--org', 'acme', '--system', 'big', '--description', at('filled.yaml')]);
+      return jsonFiles(at('tree', 'closed', 'acme', 'systems'));
+    },
+  },
 ];
 
 const documents = file => {
