@@ -26,8 +26,19 @@ Colour colour_of(Outcome outcome) {
     }
 }
 
-std::string side_text(const char* side, const std::string& name, const std::vector<GateRun>& runs) {
-    return fmt::format("  {:<10} {:<8} {}  ({})\n", side, runs_text(runs.size()), name, describe(runs.front()));
+// What the runs are is said once where both sides are the same.
+std::string sides_text(const GateReport& report) {
+    const std::string of_baseline = describe(report.baseline.front()),
+                      of_candidate = describe(report.candidate.front());
+    const bool same = of_baseline == of_candidate;
+    const auto side = [&](const char* name, const std::string& given, const std::vector<GateRun>& runs,
+                          const std::string& what) {
+        return fmt::format("  {:<10} {:<8} {}{}\n", name, runs_text(runs.size()), given,
+                           same ? "" : "  (" + what + ")");
+    };
+    return (same ? "  " + of_baseline + "\n" : "") +
+           side("baseline", report.baseline_name, report.baseline, of_baseline) +
+           side("candidate", report.candidate_name, report.candidate, of_candidate) + "\n";
 }
 
 std::string table(const GateReport& report, bool colour) {
@@ -55,8 +66,7 @@ std::string render_console(const GateReport& report, const reporters::RenderOpti
     std::string out = fmt::format(
         "feedbench gate: {}   (policy {})\n",
         reporters::paint(answer_text(report.answer), colour_of(report.answer), options.colour), report.policy.name);
-    out += side_text("baseline", report.baseline_name, report.baseline);
-    out += side_text("candidate", report.candidate_name, report.candidate) + "\n";
+    out += sides_text(report);
     if (!report.metrics.empty()) out += table(report, options.colour);
     if (report.answer == Answer::not_comparable) {
         for (const Difference& one : report.comparability.forbidding) out += note(one.words, options.width);
