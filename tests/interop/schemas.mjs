@@ -129,23 +129,6 @@ const table = [
     },
   },
   {
-    schema: 'reporters/schema/gate.schema.json',
-    make() {
-      call(feedbench, ['gate', '--baseline', run().result, '--candidate', at('results'), '--json', at('gate.json')], [0, 1, 4]);
-      call(feedbench, ['gate', '--baseline', run().result, '--candidate', checkpoints().result, '--json', at('not-comparable.json')], [4]);
-      return [at('gate.json'), at('not-comparable.json')];
-    },
-    damage: { 'an answer nobody knows': d => { d.answer = 'maybe'; }, 'no reason': d => { d.reason = ''; } },
-  },
-  {
-    schema: 'reporters/schema/baseline.schema.json',
-    make() {
-      call(feedbench, ['baseline', 'add', run().result, '--system', 'lab', '--by', 'tester', '--allow-invalid', '--baselines-dir', at('baselines')]);
-      return call('find', [at('baselines'), '-name', '*.json']).stdout.trim().split('\n');
-    },
-    damage: { 'a baseline without runs': d => { d.runs = []; } },
-  },
-  {
     schema: 'reporters/schema/submission.schema.json',
     make() {
       const trees = ['v1_0', 'v2_0', 'v3_0'].map(name => [name, path.join(source, 'tests/data/ingest', name)]);
