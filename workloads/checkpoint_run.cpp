@@ -86,6 +86,10 @@ Task<void> CheckpointRun::write_one(std::uint32_t number) {
         unfinished_ = entry.folder;
         if (auto ready = store_.prepare(entry.folder, plan_.bytes, files()); !ready) stop = fail(ready.error());
     }
+    co_await barrier_.arrive_for_all(stop);
+    if (stopped()) co_return;
+    // Each process for itself: a folder that the first one made may not be seen elsewhere at once, or not be shared.
+    if (auto made = backend_.make_directories(entry.folder); !made) stop = fail(made.error());
     cache_.begin({}, true);
     co_await barrier_.arrive_for_all(stop);
     if (stopped()) co_return;

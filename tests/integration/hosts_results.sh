@@ -37,3 +37,24 @@ PY
   expect_json "$result" 'all([h["cache"]["drop_outcome"] for h in e["hosts"]] == ["dropped", "dropped"] for e in d["epochs"])'
   note "4 ranks by $mapping: passed"
 done
+
+# Checkpoints: each rank reads what its counterpart on the other host wrote; where the hosts do not share the folder, that is not there.
+shifted() {
+  LIMIT=60 run bash "$HOSTS_TOOL" mpirun "$WORK/hosts" --host h1:2,h2:2 --map-by slot -n 4 "$FEEDBENCH" run llama3_8b --results-dir "$WORK/private/$1" \
+    -p model.scale=0.0001 -p checkpoint.checkpoint_folder="$2" -p checkpoint.num_checkpoints_write=1 -p checkpoint.num_checkpoints_read=1 \
+    -p checkpoint.recovery_rank_shift="$3" -p reader.verify=content -p reader.drop_cache=fadvise --allow-cached
+}
+shifted shared "$WORK/ck" True
+expect_status 0 "checkpoints shifted by one host"
+on h1 cp -r "$WORK/private/shared" "$WORK/copy-shared" || fail "the first host has no results"
+result=$(result_dir "$WORK/copy-shared")/result.json
+expect_json "$result" 'd["status"] == "complete" and d["checkpoints"][1]["content_verified"]'
+expect_json "$result" 'all([r["host"] for r in c["ranks"]] == ["h1", "h1", "h2", "h2"] and [h["host"] for h in c["hosts"]] == ["h1", "h2"] for c in d["checkpoints"])'
+expect_json "$result" 'all(h["bytes"] * 2 == c["bytes"] and h["cache"]["bytes_delivered"] == h["bytes"] for c in d["checkpoints"] for h in c["hosts"])'
+expect_json "$WORK/ck/feedbench-checkpoints.json" '[e["hosts"] for e in d["committed"]] == [["h1", "h1", "h2", "h2"]]'
+shifted own "$WORK/private/ck" False
+expect_status 0 "a folder of each host's own"
+shifted other "$WORK/private/ck" True
+expect_status 3 "the other host's files"
+expect_said "^feedbench: error: .*zero_pp_rank_[0-3]_mp_rank_0_model_states.pt: .*was committed with this file, and it is missing" 1
+note "checkpoints: passed"
