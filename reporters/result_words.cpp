@@ -16,7 +16,7 @@ struct Words {
 };
 
 constexpr std::array kReasons{
-    Words{"metric_window_empty", "no step is left after the exclusions of the rules: an epoch needs at least two"},
+    Words{"metric_window_empty", "an epoch needs at least two steps: the first does not count"},
     Words{"no_step_without_a_checkpoint", "a checkpoint was being written in every step"},
     Words{"no_step_beside_a_checkpoint", "a checkpoint was being written in no step"},
     Words{"no_steps", "nothing was trained"},

@@ -12,7 +12,7 @@
 
 namespace feedbench::reporters {
 
-// "metric_window_empty" -> "no step is left after the exclusions of the rules".
+// "metric_window_empty" -> "an epoch needs at least two steps: ...".
 std::string reason_words(std::string_view reason);
 // What a verdict means for its reader, and how it is coloured: good, plain, warn, bad.
 std::string verdict_meaning(std::string_view verdict);

@@ -29,6 +29,9 @@ std::string au(const RunResult& r) {
     const bool known = metric != nullptr && metric->value;
     if (!known && r.status != "complete") return out + fmt::format(" (bar {:.0f} %, not judged)", 100 * r.au_required);
     const bool met = known && *metric->value >= 100 * r.au_required;
+    // What is not valid must not look like a success.
+    if (met && !r.valid)
+        return out + fmt::format(" (bar {:.0f} %, not judged: the run is not valid)", 100 * r.au_required);
     return out + fmt::format(", **{}** (bar {:.0f} %)", met ? "pass" : "fail", 100 * r.au_required);
 }
 

@@ -41,12 +41,13 @@ html::Plot au_plot(const RunPart& part) {
         met += value != nullptr && value->value && *value->value >= 100 * r.au_required;
     }
     plot.series = {std::move(au), std::move(effective)};
-    plot.summary = fmt::format("{} of {} epochs have an AU", judged, plot.x_names.size());
+    plot.summary = fmt::format("{}, no bar", count_text(plot.x_names.size(), "epoch"));
     if (r.au_required > 0) {
         plot.thresholds = {{100 * r.au_required, fmt::format("bar {:.0f} %", 100 * r.au_required)}};
         plot.summary =
             fmt::format("{} of {} epochs reach the bar of {:.0f} %", met, plot.x_names.size(), 100 * r.au_required);
     }
+    if (judged < plot.x_names.size()) plot.summary += fmt::format(", {} without an AU", plot.x_names.size() - judged);
     plot.summary += "; effective utilization leaves out nothing, not even the first step.";
     return plot;
 }

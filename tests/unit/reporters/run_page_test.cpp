@@ -78,7 +78,7 @@ TEST_CASE("cells: a value, or the reason why there is none") {
     const Metric some{"au_mean_percentage", "%", 1234.5, "", "rules"};
     CHECK(metric_cell(&none).text.empty());
     CHECK_FALSE(metric_cell(&none).value);
-    CHECK(holds(metric_cell(&none).reason, "no step is left"));
+    CHECK(holds(metric_cell(&none).reason, "an epoch needs"));
     CHECK(metric_cell(&some, 1).text == "1,234.5");
     CHECK(metric_cell(nullptr).text == "-");
     CHECK(reason_words("a_new_reason") == "a_new_reason");
@@ -92,7 +92,7 @@ TEST_CASE("cells: a value, or the reason why there is none") {
     CHECK(memory_text(25276510208.0) == "23.5 GiB");
     const html::Table table{"t", "", {{"A", "s"}}, {{metric_cell(&none)}, {metric_cell(&some)}}, true, false, ""};
     const std::string text = html::table(table);
-    CHECK(holds(text, "<span class=\"reason\">no step is left"));
+    CHECK(holds(text, "<span class=\"reason\">an epoch needs"));
     CHECK(holds(text, "data-value=\"1234.5\">1,234.5<"));
 }
 
@@ -166,6 +166,11 @@ TEST_CASE("Markdown and CSV of several runs") {
     CHECK(holds(one, "**fail** (bar 90 %)"));
     CHECK(holds(one, "* warning (dataset\\_fits\\_memory): "));
     CHECK(holds(one, "not verified by MLCommons"));
+    RunResult cached = test::passing();
+    cached.valid = false;
+    CHECK(holds(render_html(cached, {}), "by 6.68 points, but the run is not valid"));
+    const ReportedRun untrue{"x", cached};
+    CHECK(holds(render_run_markdown(std::span(&untrue, 1), {}), "(bar 90 %, not judged: the run is not valid)"));
     const std::string set = render_run_markdown(all, {});
     CHECK(count(set, "\n| unet3d\\_h100: ") == 3);
     CHECK(holds(set, "| **no** |"));
