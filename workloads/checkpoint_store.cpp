@@ -53,6 +53,12 @@ Status CheckpointStore::commit(dataset::CheckpointEntry entry) {
     return save();
 }
 
+std::string CheckpointStore::list_with(dataset::CheckpointEntry entry) const {
+    dataset::CheckpointIndex list = index_;
+    list.add(std::move(entry));
+    return dataset::to_json(list);
+}
+
 void CheckpointStore::abandon(const std::string& folder, const ForEachFile& files) {
     index_.remove(folder);
     if (removes_leftovers_ && keeps()) remove_named(folder, files);

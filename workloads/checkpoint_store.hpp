@@ -32,6 +32,10 @@ class CheckpointStore {
     Status prepare(const std::string& folder, std::uint64_t bytes, const ForEachFile& files);
     // All files are there: from now on the checkpoint can be found.
     Status commit(dataset::CheckpointEntry entry);
+    // The same where nothing may block: list_with() is the list to be written under dataset::kCheckpointIndexName by
+    // whoever asks, listed() says that this has been done. Nothing else is called in between.
+    std::string list_with(dataset::CheckpointEntry entry) const;
+    void listed(dataset::CheckpointEntry entry) { index_.add(std::move(entry)); }
     // It did not commit, and nobody writes it any more.
     void abandon(const std::string& folder, const ForEachFile& files);
     // Takes checkpoints off the list and removes them.

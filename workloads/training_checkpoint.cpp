@@ -2,19 +2,26 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <cstring>
+
 #include "generators/content.hpp"
 #include "harness/cluster/error_exchange.hpp"
 #include "harness/types/random.hpp"
+#include "harness/types/units.hpp"
 
 namespace feedbench::workloads {
 
+using engine::IoKind;
+using engine::IoOp;
 using engine::Task;
 
 TrainingCheckpoints::TrainingCheckpoints(const RunRequest& request, const Placement& placement,
                                          storage::Backend& backend, config::CheckpointSizes sizes)
     : request_(request), workload_(*request.workload), reactor_(*request.reactor), placement_(placement),
       backend_(backend), sizes_(std::move(sizes)), store_(backend, workload_.checkpoint.leftovers == "remove"),
-      overlap_(reactor_), written_(reactor_), flights_(reactor_),
+      overlap_(reactor_), written_(reactor_), flights_(reactor_), store_turn_(reactor_, 1),
       next_epoch_(workload_.checkpoint.checkpoint_after_epoch) {
     bytes_ = sizes_.total().total();
     for (std::uint64_t rank = 0; rank < sizes_.rank_count(); ++rank) file_count_ += sizes_.files(rank).size();
@@ -115,7 +122,7 @@ Task<bool> TrainingCheckpoints::take(std::uint32_t epoch_index, std::uint64_t st
     } else {
         co_await write_parts(flight);
         co_await meet(flight);
-        if (is_first()) commit(flight);
+        if (is_first()) co_await commit(flight);
         co_await meet(flight);
         flight.wait_ns = reactor_.now_ns() - due_ns;
     }
@@ -125,9 +132,12 @@ Task<bool> TrainingCheckpoints::take(std::uint32_t epoch_index, std::uint64_t st
 
 // What is about to be replaced is no checkpoint any more, before the first of its files changes.
 Task<void> TrainingCheckpoints::prepare(Flight& flight) {
-    if (is_first())
+    if (is_first()) {
+        if (!store_turn_.try_acquire()) co_await store_turn_.acquire(); // the one before is being listed
         if (auto status = store_.prepare(flight.entry.folder, bytes_, all_files()); !status)
             fail(flight, status.error());
+        store_turn_.release();
+    }
     co_await meet(flight);
     if (flight.failed || barrier_->agreed_stop() != 0) co_return;
     if (auto made = backend_.make_directories(flight.entry.folder); !made) fail(flight, made.error());
@@ -161,7 +171,7 @@ Task<void> TrainingCheckpoints::fly(Flight& flight) {
     overlap_.ended_here();
     written_.set();
     co_await overlap_.wait_for_end();
-    if (is_first()) commit(flight);
+    if (is_first()) co_await commit(flight);
 }
 
 Task<void> TrainingCheckpoints::wait_for_flight() {
@@ -186,15 +196,53 @@ void TrainingCheckpoints::fail(Flight& flight, Error error) {
 }
 
 // Every rank has written its part, or the run stops: then somebody has not.
-void TrainingCheckpoints::commit(Flight& flight) {
-    if (flight.failed || barrier_->agreed_stop() != 0) return;
+Task<void> TrainingCheckpoints::commit(Flight& flight) {
+    if (flight.failed || barrier_->agreed_stop() != 0) co_return;
+    if (!store_turn_.try_acquire()) co_await store_turn_.acquire();
     flight.entry.hosts = hosts();
     flight.entry.write_end_unix_ns = request_.time_origin_unix_ns + static_cast<std::int64_t>(reactor_.now_ns());
-    if (auto status = store_.commit(flight.entry); !status) return fail(flight, status.error());
-    flight.visible_ns = reactor_.now_ns();
-    flight.committed = true;
-    if (workload_.checkpoint.keep_last == 0) return;
-    if (auto status = store_.keep_newest(workload_.checkpoint.keep_last); !status) fail(flight, status.error());
+    const std::string list = store_.list_with(flight.entry);
+    Status status;
+    if (backend_.capabilities().has_content) status = co_await write_list(list);
+    list_is_right_ = status.has_value();
+    if (status) {
+        store_.listed(flight.entry);
+        flight.visible_ns = reactor_.now_ns();
+        flight.committed = true;
+        if (const std::uint64_t most = workload_.checkpoint.keep_last; most > 0) status = store_.keep_newest(most);
+    }
+    if (!status) fail(flight, status.error());
+    store_turn_.release();
+}
+
+// By operations, not by a call that blocks: accelerators think meanwhile.
+Task<Status> TrainingCheckpoints::write_list(const std::string& text) {
+    auto pool = engine::BufferPool::make(
+        {.buffer_bytes = round_up(std::uint64_t{text.size()}, 4096), .buffer_count = 1, .huge_pages = false});
+    if (!pool) co_return pool.error();
+    engine::BufferLease lease = (*pool)->try_lease();
+    std::memset(lease.data(), 0, lease.size());
+    std::memcpy(lease.data(), text.data(), text.size());
+    std::unique_ptr<engine::File> file;
+    Status status;
+    static constexpr std::array kSteps{IoKind::create, IoKind::write, IoKind::flush, IoKind::commit, IoKind::close};
+    for (const IoKind kind : kSteps) {
+        if (!status && (kind != IoKind::close || !file)) continue; // without a commit, closing makes it vanish
+        IoOp op;
+        op.kind = kind;
+        op.file = file.get();
+        op.path = dataset::kCheckpointIndexName;
+        op.size_hint = text.size();
+        op.data = lease.data();
+        if (kind == IoKind::write) op.bytes = round_up(text.size(), std::max<std::uint64_t>(1, file->alignment_bytes));
+        co_await reactor_.perform(backend_, op);
+        if (kind == IoKind::create && op.result >= 0) file = std::move(op.opened);
+        const std::string path(dataset::kCheckpointIndexName);
+        if (status && op.result < 0) status = storage::operation_error(backend_, op, path);
+        if (status && kind == IoKind::write && static_cast<std::uint64_t>(op.result) < op.bytes)
+            status = storage_error("write", backend_.display_path(path), 0, "only a part of it was written", 0);
+    }
+    co_return status;
 }
 
 void TrainingCheckpoints::forget() {

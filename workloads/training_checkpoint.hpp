@@ -81,7 +81,8 @@ class TrainingCheckpoints {
     engine::Task<void> fly(Flight& flight); // asynchronous: beside the training
     engine::Task<void> wait_for_flight();
     engine::Task<void> meet(const Flight& flight);
-    void commit(Flight& flight); // rank 0
+    engine::Task<void> commit(Flight& flight);                // rank 0
+    engine::Task<Status> write_list(const std::string& text); // of committed checkpoints
     void fail(Flight& flight, Error error);
 
     const RunRequest& request_;
@@ -99,9 +100,11 @@ class TrainingCheckpoints {
     accelerator::Overlap overlap_;
     engine::Event written_; // this rank's parts of the flight under way
     engine::TaskGroup flights_;
+    engine::Semaphore store_turn_; // rank 0: the list is written by one at a time
     std::vector<std::unique_ptr<Flight>> taken_;
     std::size_t first_measured_ = 0; // of them
     std::int64_t next_epoch_ = 0;
+    bool list_is_right_ = true;       // rank 0: an attempt to write it failed; what is there now?
     std::uint64_t standstill_ns_ = 0; // of this rank's accelerators together
 };
 

@@ -139,6 +139,7 @@ TrainingCheckpoints::Gathered TrainingCheckpoints::gather(std::int64_t clock_off
 // Rank 0 knows what committed; everybody has left the run's last meeting, so that nobody writes any more.
 void TrainingCheckpoints::clean_up() {
     if (!is_first()) return;
+    if (!list_is_right_) (void)dataset::write_checkpoint_index(backend_, store_.index()).has_value();
     for (const auto& flight : taken_) {
         if (!flight->committed)
             store_.abandon(flight->entry.folder, all_files());

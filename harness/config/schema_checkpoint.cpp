@@ -45,7 +45,7 @@ std::vector<Key> checkpoint_rows() {
                 "Steps from one checkpoint to the next inside an epoch; then epochs_between_checkpoints does not "
                 "count. -1: by epochs."),
         choice("checkpoint.type", "rank_zero|all_ranks", "rank_zero", kWriters,
-               "Ranks that write a checkpoint inside training."),
+               "Which ranks (accelerators) write the checkpoint of a model without layers."),
         boolean("checkpoint.fsync", "false", field<&W::checkpoint, &C::fsync>,
                 "Whether fsync follows the last write of each file."),
         number("checkpoint.time_between_checkpoints", "s", "0", at_least_or_minus_one(0), kPause,

@@ -17,8 +17,7 @@ std::vector<Key> model_rows() {
         text("model.type", "default", field<&W::model, &M::type>,
              "Kind of the model, such as cnn or transformer; a label."),
         integer("model.model_size_bytes", "bytes", "10240", at_least(0), field<&W::model, &M::model_size_bytes>,
-                "Bytes that a writing rank puts into a checkpoint inside training, and into one of a model without "
-                "layers."),
+                "Bytes that a writing rank puts into a checkpoint of a model without layers."),
         alias("model.model_size", "model.model_size_bytes"),
         choice("model.model_datatype", kDatatypes, "fp16", field<&W::model, &M::model_datatype>,
                "Type of the weights in a checkpoint."),

@@ -55,8 +55,8 @@ TEST_CASE("a checkpoint that fails leaves neither a half file nor an empty folde
     CHECK(fs::exists(folder.path / "global_epoch1_step4"));
     fs::remove_all(folder.path / "global_epoch1_step4");
 
-    // The second checkpoint's commit fails.
-    const RunResult bad = run_in_real_time(checkpointing("fault:error=EIO@2,on=commit;inner=" + folder.path.string()));
+    // The second checkpoint's commit fails: the first one's file, the list, then this.
+    const RunResult bad = run_in_real_time(checkpointing("fault:error=EIO@3,on=commit;inner=" + folder.path.string()));
     CHECK(bad.status == "failed");
     REQUIRE_FALSE(bad.errors.empty());
     CHECK(bad.errors[0].errno_value == EIO);
