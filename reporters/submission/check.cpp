@@ -53,7 +53,8 @@ void check_set(const RunSet& set, const Submitter& submitter, const Tree& tree, 
         Report report(rule, tree.root, result);
         if (rule.set != nullptr) rule.set(set, submitter, scene, report);
         if (rule.run != nullptr)
-            for (const RunFacts& run : set.runs) rule.run(run, scene, report);
+            for (const RunFacts& run : set.runs)
+                if (!run.is_unreadable) rule.run(run, scene, report);
     }
     merge(result, findings);
     merge_unknown(result, unknown);

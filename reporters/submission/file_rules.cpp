@@ -1,6 +1,7 @@
 // Rules on single files and folders of a submitter: missing, broken, astray.
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
 #include <system_error>
 
 #include "reporters/submission/rules.hpp"
@@ -117,11 +118,25 @@ bool is_of(const ingest::Problem& problem, const Submitter& submitter) {
 } // namespace
 
 void check_leaf_files(const Submitter& submitter, const Tree&, const Scene& scene, Report& report) {
-    for (const Leaf& leaf : leaves_of(submitter, scene))
+    struct Missing {
+        fs::path first;
+        std::size_t more = 0;
+    };
+    std::map<std::pair<fs::path, std::string>, Missing> all; // the same files in the runs of one result: said once
+    for (const Leaf& leaf : leaves_of(submitter, scene)) {
+        std::string names;
         for (const LeafFile& file : leaf_files())
             if (file.required && applies(file, leaf.what, scene.edition, leaf.kind) &&
                 (file.tool == Tool::any || file.tool == leaf.tool) && !has_file(leaf.path, file.name))
-                report.finding(leaf.path, fmt::format("no {}", file.name), "the files that the layout lists");
+                names += (names.empty() ? "no " : ", no ") + std::string(file.name);
+        if (names.empty()) continue;
+        const auto [known, is_new] = all.emplace(std::pair(leaf.path.parent_path(), names), Missing{leaf.path});
+        if (!is_new) ++known->second.more;
+    }
+    for (const auto& [where, missing] : all)
+        report.finding(missing.first,
+                       where.second + (missing.more > 0 ? fmt::format(" (and so in {} more)", missing.more) : ""),
+                       "the files that the layout lists");
 }
 
 void check_nothing_else(const Submitter& submitter, const Tree&, const Scene& scene, Report& report) {

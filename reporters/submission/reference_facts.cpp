@@ -161,6 +161,8 @@ RunFacts facts_of(const ingest::RunFolder& folder, const ingest::IngestedRun* in
     facts.path = path;
     facts.tool = folder.result.empty() ? Tool::reference : Tool::feedbench;
     facts.kind = is_checkpoint(summary) ? kCheckpoint : kTraining;
+    facts.is_unreadable = !summary.is_object();
+    if (facts.is_unreadable) return facts;
     take_summary(summary, facts);
     if (ingested != nullptr) {
         facts.workload = ingested->workload;
@@ -177,7 +179,7 @@ RunFacts facts_of(const ingest::RunFolder& folder, const ingest::IngestedRun* in
         if (!facts.changes) facts.changes.emplace();
         facts.changes->push_back({"the workload itself", ingested->variant, ""});
     }
-    if (facts.model.empty()) // checkpointing/<model>/<stamp>
+    if (facts.model.empty() && facts.kind == kCheckpoint) // checkpointing/<model>/<stamp>
         facts.model = folder_model(folder.folder.parent_path().filename().string());
     return facts;
 }

@@ -44,6 +44,7 @@ struct RunFacts {
     std::optional<double> checkpoint_gap_s; // as the run that reads says it
     std::string checkpoint_mode = "default";
 
+    bool is_unreadable = false; // file_broken says why; it counts as a run all the same
     bool has_ended = true;
     bool is_warm_up = false;                  // the first of six: its figures do not count
     std::vector<std::string> invalid_reasons; // of feedbench; also "a simulation", "not complete"

@@ -147,9 +147,13 @@ void check_alike(const RunSet& set, const Submitter&, const Scene&, Report& repo
                     all += fmt::format(", {} = {}", change.key, change.value);
         return all;
     };
-    for (std::size_t i = 1; i < set.runs.size(); ++i)
-        if (const std::string first = describe(set.runs[0]), other = describe(set.runs[i]); first != other)
-            return report.finding(set.runs[i].path, other, fmt::format("as in {}: {}", times(set.runs[0]), first));
+    const RunFacts* first = nullptr;
+    for (const RunFacts& run : set.runs) {
+        if (run.is_unreadable) continue;
+        if (first == nullptr) first = &run;
+        if (const std::string wanted = describe(*first), other = describe(run); wanted != other)
+            return report.finding(run.path, other, fmt::format("as in {}: {}", times(*first), wanted));
+    }
 }
 
 void check_spread(const RunSet& set, const Submitter&, const Scene&, Report& report) {

@@ -34,6 +34,14 @@ fs::path place_of(What what, const std::string& system, const Submitter& submitt
     return submitter.root / fill(find_row(what, scene.edition, kAnyKind)->pattern, {{"system", system}});
 }
 
+// Edition 2.0's rules speak of JSON, its tool of YAML: either will do.
+fs::path description_of(const std::string& system, const Submitter& submitter, const Scene& scene) {
+    fs::path path = place_of(What::description, system, submitter, scene);
+    if (scene.edition.bit == k20 && !is_file(path))
+        if (fs::path other = fs::path(path).replace_extension(".json"); is_file(other)) return other;
+    return path;
+}
+
 // Files of that stem with another ending, for the message.
 std::string others_like(const fs::path& path) {
     std::string names;
@@ -77,7 +85,7 @@ void check_systems_have_runs(const Submitter& submitter, const Tree&, const Scen
 
 void check_description_there(const Submitter& submitter, const Tree&, const Scene& scene, Report& report) {
     for (const std::string& system : systems_of(submitter)) {
-        const fs::path path = place_of(What::description, system, submitter, scene);
+        const fs::path path = description_of(system, submitter, scene);
         if (is_file(path)) continue;
         const std::string others = others_like(path);
         report.finding(path, others.empty() ? "there is no such file" : "there is " + others,
@@ -87,7 +95,7 @@ void check_description_there(const Submitter& submitter, const Tree&, const Scen
 
 void check_description_whole(const Submitter& submitter, const Tree&, const Scene& scene, Report& report) {
     for (const std::string& system : systems_of(submitter)) {
-        const fs::path path = place_of(What::description, system, submitter, scene);
+        const fs::path path = description_of(system, submitter, scene);
         if (!is_file(path)) continue;
         const auto file = path.extension() == ".json" ? [&]() -> Expected<nlohmann::json> {
             auto read = ingest::read_json(path);

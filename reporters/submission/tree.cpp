@@ -68,6 +68,7 @@ class Reading {
             if (!is_expected(problem)) tree.problems.push_back(std::move(problem));
         std::map<fs::path, const ingest::IngestedRun*> known;
         for (const ingest::IngestedRun& run : ingested.runs) known[plain(run.path)] = &run;
+        std::vector<RunFacts> unreadable;
         for (const ingest::RunFolder& folder : ingest::find_results(tree.root).runs) {
             const fs::path path = plain(folder.folder);
             if (is_no_run(path)) continue;
@@ -75,9 +76,14 @@ class Reading {
             const ingest::IngestedRun* one = found == known.end() ? nullptr : found->second;
             RunFacts facts = facts_of(folder, one, profiles_, tree.problems);
             facts.path = path.string();
+            if (facts.is_unreadable) {
+                unreadable.push_back(std::move(facts));
+                continue;
+            }
             ++editions_[facts.edition];
             place(std::move(facts), path, one);
         }
+        for (RunFacts& facts : unreadable) place_beside(std::move(facts));
     }
 
     Status choose_edition(const std::string& asked) {
@@ -152,6 +158,15 @@ class Reading {
             }
         one.runs.push_back(std::move(facts));
         submitter.sets.push_back(std::move(one));
+    }
+
+    // Nothing in it says of what it is a run: it is one of those that lie around it.
+    void place_beside(RunFacts facts) {
+        for (RunSet& set : submitter_of(facts.path).sets)
+            if (!below(set.path, facts.path).starts_with("..")) {
+                set.runs.push_back(std::move(facts));
+                return;
+            }
     }
 
     std::string by_layout() const {
