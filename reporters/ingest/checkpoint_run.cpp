@@ -52,8 +52,8 @@ CheckpointSide side_of(const std::vector<CheckpointResult>& checkpoints, std::st
         time_s += one.duration_s;
         rates += static_cast<double>(one.bytes) / one.duration_s;
     }
-    if (count == 0) return side;
     side.checkpoint_count = count;
+    if (count == 0) return side;
     side.duration_s = time_s / count;
     side.GiB_per_second = to_GiB(bytes / time_s);
     side.GiB_per_second_mean_of_rates = to_GiB(rates / count);

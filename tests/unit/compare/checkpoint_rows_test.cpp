@@ -75,6 +75,8 @@ TEST_CASE("writes and reads in two runs are one row, each direction by the run t
     const Row row = row_of({write, read});
     CHECK(row.runs.size() == 2);
     CHECK(value(row, "save_duration_s") == 8);
+    CHECK(value(row, "save_count") == 10);
+    CHECK(value(row, "load_count") == 10);
     CHECK(value(row, "load_duration_s") == 4);
     CHECK(footnote(row, "checkpoint_count").empty());
     CHECK(footnote(row, "read_from_memory").empty());
