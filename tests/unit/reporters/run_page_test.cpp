@@ -152,7 +152,8 @@ TEST_CASE("several runs: an overview, a list to choose from, ids of their own") 
     CHECK(count(text, "<option value=\"run-") == 3);
     CHECK(count(text, "id=\"run-2-epoch-table\"") == 1);
     CHECK(holds(text, "the file is empty"));
-    for (const auto& plot : data_of(text)["plots"]) {
+    const auto data = data_of(text);
+    for (const auto& plot : data["plots"]) {
         INFO(plot["id"]);
         CHECK(count(text, "data-plot=\"" + plot["id"].get<std::string>() + "\"") == 1);
     }
