@@ -1,4 +1,6 @@
 #include <CLI/CLI.hpp>
+#include <cmath>
+#include <cstdlib>
 #include <fmt/core.h>
 
 #include "harness/cli/commands.hpp"
@@ -32,6 +34,14 @@ void print_rows(const std::vector<workloads::PlanRow>& rows) {
 }
 
 namespace {
+
+// CLI11's own answer prints the largest double with all its digits.
+std::string above_zero(std::string& text) {
+    char* end = nullptr;
+    const double value = std::strtod(text.c_str(), &end);
+    const bool good = !text.empty() && *end == '\0' && value > 0 && std::isfinite(value);
+    return good ? std::string() : "'" + text + "' is not a number above 0";
+}
 
 struct State {
     WorkloadOptions options;
@@ -67,7 +77,7 @@ std::function<int(Session&)> add_show(CLI::App& command) {
     add_workload_options(command, state->options);
     command.add_option("-a,--accelerators", state->accelerators, "Accelerators in all (checkpoint workloads: ranks)");
     const auto question = [&](const char* name, auto& value, const char* help) {
-        command.add_option(name, value, help)->check(CLI::PositiveNumber)->group("Checkpoints");
+        command.add_option(name, value, help)->check(CLI::Validator(above_zero, "NUMBER"))->group("Checkpoints");
     };
     question("--hosts", state->checkpoint.host_count, "Hosts that the ranks lie on; default: 8 ranks a host");
     question("--accelerator-memory-gb", state->checkpoint.accelerator_GiB,

@@ -11,6 +11,8 @@ namespace feedbench::config {
 
 namespace {
 
+constexpr std::uint64_t kMostRanks = 1'000'000; // each of them is looked at
+
 std::uint64_t datatype_bytes(std::string_view type) {
     if (type == "fp64") return 8;
     if (type == "fp32") return 4;
@@ -50,6 +52,9 @@ Expected<CheckpointSizes> CheckpointSizes::of(const Workload& workload, std::uin
     sizes.rank_zero_only_ = workload.checkpoint.type == CheckpointWriters::rank_zero;
     const std::uint64_t mp = sizes.tp_ * sizes.pp_;
     if (rank_count == 0) return config_error("0 ranks write no checkpoint; expected at least 1");
+    if (rank_count > kMostRanks)
+        return config_error(
+            fmt::format("{} ranks are more than the {} that a checkpoint may have here", rank_count, kMostRanks));
     if (workload.checkpoint.mode == "subset" && m.parallelism_data > 0) {
         sizes.dp_ = static_cast<std::uint64_t>(m.parallelism_data);
         if (rank_count > sizes.dp_ * mp)

@@ -53,6 +53,9 @@ note "tables: passed"
 bad "63 ranks are not a multiple of model.parallelism tensor 8 x pipeline 1" llama3_70b --accelerators 63
 bad "512 ranks do not lie evenly on 60 hosts" llama3_405b --hosts 60
 bad "resnet50 writes no checkpoint|resnet50_h100 writes no checkpoint" resnet50_h100 --json -p workflow.checkpoint=False
+bad "1000000000 ranks are more than the 1000000" llama3_8b --accelerators 1000000000
+bad "hosts: '0' is not a number above 0" llama3_8b --hosts 0
+bad "MB-per-second: '-3' is not a number above 0" llama3_8b --MB-per-second -3
 bad "model.scale 1e-15 leaves no byte" llama3_8b -p model.scale=1e-15
 bad "num_attention_heads is 5000, more than the 4096" llama3_8b -p model.transformer.num_attention_heads=5000
 bad "pipeline is 33, but there are only 32 layers" llama3_8b -p model.parallelism.pipeline=33 -p model.parallelism.zero_stage=1
