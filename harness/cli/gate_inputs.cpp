@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 #include <fstream>
 #include <iterator>
+#include <set>
 
 #include "harness/accelerator/steps_h5.hpp"
 #include "reporters/gate/baseline.hpp"
@@ -67,6 +68,12 @@ class InputReader {
 
   private:
     Status read_file(const fs::path& path) {
+        // The same file twice would make runs look steadier than they are.
+        std::error_code code;
+        if (!seen_.insert(fs::weakly_canonical(path, code)).second) {
+            found.warnings.push_back(path.string() + " was given twice and counts once");
+            return {};
+        }
         auto text = read_whole_file(path);
         if (!text) return as_usage(text.error());
         if (gate::is_baseline(*text)) {
@@ -100,6 +107,7 @@ class InputReader {
     }
 
     bool steps_;
+    std::set<fs::path> seen_;
 };
 
 } // namespace

@@ -19,14 +19,22 @@ struct SideFigures {
     bool has_row = true;
 };
 
+// Ratios need figures above zero; where small differences are none, what lies below zero is as good as nothing.
+std::string why_not(const Metric* metric, const MetricRule& rule) {
+    if (metric == nullptr) return "there is no such row";
+    if (!metric->value || !std::isfinite(*metric->value))
+        return metric->reason.empty() ? "it has no value" : metric->reason;
+    return *metric->value < 0 && rule.min_difference <= 0 ? "it is below 0" : "";
+}
+
 SideFigures figures_of(const std::vector<GateRun>& runs, const MetricRule& rule) {
     SideFigures side;
     for (const GateRun& run : runs) {
         const Metric* metric = reporters::row(run.figures, rule.key);
-        if (metric == nullptr || !metric->value || !std::isfinite(*metric->value) || *metric->value < 0) {
+        if (std::string reason = why_not(metric, rule); !reason.empty()) {
             side.runs = {};
             side.has_row = metric != nullptr;
-            side.reason = metric == nullptr ? "there is no such row" : metric->reason;
+            side.reason = std::move(reason);
             return side;
         }
         side.unit = metric->unit;

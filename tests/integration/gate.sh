@@ -41,6 +41,11 @@ run "$FEEDBENCH" gate --baseline base --candidate slow --format json -o again.js
 expect_status 1
 cmp gate.json again.json || fail "the same question, another answer"
 
+run "$FEEDBENCH" gate --baseline base --candidate slow "$(find slow -name result.json | head -n 1)"
+expect_status 1
+expect_said 'was given twice and counts once$' 1
+expect_said '^  candidate  3 runs' 1
+
 run "$FEEDBENCH" gate --baseline base --candidate more --junit other.xml
 expect_status 4
 expect_said 'accelerator_count: baseline 4, candidate 8$' 1

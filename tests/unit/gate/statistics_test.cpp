@@ -1,4 +1,5 @@
-// The targets of the gate on seeded synthetic pairs, and the pieces of its statistics against known values.
+// The pieces of the gate's statistics against known values. Its targets on hundreds of pairs:
+// tests/sim/gate_targets_test.cpp.
 #include "reporters/gate/statistics.hpp"
 
 #include <catch2/catch.hpp>
@@ -19,39 +20,10 @@ Repetitions repetitions(std::vector<double> figures) {
 
 } // namespace
 
-TEST_CASE("200 pairs without change: at most 2 % are called regressed, whatever the scatter", "[gate]") {
-    const auto [spread, tail] = GENERATE(table<double, Tail>({{0.003, Tail::normal},
-                                                              {0.01, Tail::normal},
-                                                              {0.03, Tail::normal},
-                                                              {0.10, Tail::normal},
-                                                              {0.03, Tail::heavy}}));
-    const Answers answers = answers_of(200, {spread, tail}, 0, {5, 5});
-    INFO("spread " << spread << ": " << answers.regressed << " regressed, " << answers.pass << " pass, "
-                   << answers.not_enough_data << " not enough data");
-    CHECK(answers.regressed <= 4);
-    CHECK(answers.pass + answers.regressed + answers.not_enough_data == 200);
-    if (spread <= 0.01) CHECK(answers.pass >= 190); // a gate that never passes would have no false alarms either
-}
-
-TEST_CASE("A loss of 5 % at 1 % spread with 5 runs each is found in at least 95 % of the pairs", "[gate]") {
-    const Answers answers = answers_of(200, {0.01, Tail::normal}, 0.05, {5, 5});
-    INFO(answers.regressed << " regressed, " << answers.pass << " pass, " << answers.not_enough_data
-                           << " not enough data");
-    CHECK(answers.regressed >= 190);
-}
-
-TEST_CASE("Fewer runs: no more false alarms, and a single candidate still finds what is large", "[gate]") {
-    const auto [baseline, candidate] = GENERATE(table<std::size_t, std::size_t>({{3, 3}, {5, 1}, {3, 1}, {10, 2}}));
-    const Answers quiet = answers_of(200, {0.01, Tail::normal}, 0, {baseline, candidate});
-    INFO(baseline << " against " << candidate << ": " << quiet.regressed << " regressed");
-    CHECK(quiet.regressed <= 4);
-    if (baseline == 5) CHECK(answers_of(200, {0.01, Tail::normal}, 0.15, {baseline, candidate}).regressed >= 190);
-}
-
 TEST_CASE("Single runs are never enough for a claim, however different they are", "[gate]") {
     for (const double slower : {0.0, 0.05, 0.5}) {
-        const Answers answers = answers_of(50, {0.01, Tail::normal}, slower, {1, 1});
-        CHECK(answers.not_enough_data == 50);
+        const Answers answers = answers_of(10, {0.01, Tail::normal}, slower, {1, 1});
+        CHECK(answers.not_enough_data == 10);
     }
     Pair pair = pair_of(1, {}, 0.05, {1, 1});
     const GateReport report = judge(pair.baseline, pair.candidate, built_in_policy());
