@@ -4,13 +4,12 @@
 #   scripts/self_gate.sh [--baseline] [RUN-OPTION...]
 #     --baseline    makes a new baseline in results/baselines/self instead (on a quiet machine; commit it)
 #     RUN-OPTION    goes to `feedbench run`, e.g. -p reader.transfer_size=32768, which costs twice the CPU and is found
-#   Environment: FEEDBENCH, SELF_GATE_YARDSTICK (binaries; default: those of build/release), SELF_GATE_TRIES (default 3),
-#                 SELF_GATE_KEEP (a folder for the last try's results)
+#   Environment: FEEDBENCH, SELF_GATE_YARDSTICK (binaries; default: those of build/release), SELF_GATE_TRIES (default 3)
 #   Exit code: that of the gate. Machines are shared: what is not a pass is tried again, and counts when it stays so.
 #
 # Figures are divided by a yardstick measured between the runs, because machines differ; about 8 seconds.
 . "$(dirname "$0")/lib.sh"
-case ${1:-} in -h | --help) sed -n '2,12s/^# \{0,1\}//p' "$0"; exit 0 ;; esac
+case ${1:-} in -h | --help) sed -n '2,11s/^# \{0,1\}//p' "$0"; exit 0 ;; esac
 feedbench=${FEEDBENCH:-$ROOT/build/release/feedbench} yardstick=${SELF_GATE_YARDSTICK:-$ROOT/build/release/self_gate_yardstick}
 [ -x "$feedbench" ] && [ -x "$yardstick" ] || { need_packages build && build release feedbench self_gate_yardstick || exit 1; }
 runs=4 baseline=no
@@ -53,7 +52,6 @@ for try in $(seq "${SELF_GATE_TRIES:-3}"); do
   fi
   "$feedbench" gate --baseline self --baselines-dir "$ROOT/results/baselines" --candidate "$work/$try" --policy "$ROOT/scripts/self_gate.yaml"
   code=$?
-  if [ -n "${SELF_GATE_KEEP:-}" ]; then rm -rf "$SELF_GATE_KEEP" && cp -r "$work/$try" "$SELF_GATE_KEEP"; fi
   [ "$code" -ne 0 ] || exit 0
   say "self gate: exit code $code in try $try"
 done
