@@ -30,10 +30,10 @@ Status open_store(const CheckpointPlan& plan, const Workload& workload, storage:
     return store.check_space(plan.checkpoints_at_once(workload), plan.bytes, replaced);
 }
 
-// Once nobody writes any more: what did not commit, and what is not to stay.
-Status clean_up(const Workload& workload, const CheckpointRun& run, CheckpointStore& store) {
-    if (!run.unfinished().empty()) store.abandon(run.unfinished(), run.files());
-    return workload.checkpoint.keep_files ? Status{} : store.keep_newest(0);
+// Once nobody writes any more: what did not commit, and what is not to stay. Collective.
+Status clean_up(const RunRequest& request, CheckpointRun& run, CheckpointStore& store) {
+    if (request.communicator->rank() == 0 && !run.unfinished().empty()) store.abandon(run.unfinished(), run.files());
+    return request.workload->checkpoint.keep_files ? Status{} : run.keep_newest(0);
 }
 
 // The job's first rank does it, all hear how it went.
@@ -119,7 +119,7 @@ Expected<RunResult> run_checkpoint(const RunRequest& request) {
         }
         outcome.stop = run.stop_reason();
         gather_checkpoint_run(request, *plan, run, outcome);
-        cleaned = on_first(communicator, [&] { return clean_up(workload, run, store); });
+        cleaned = clean_up(request, run, store);
     }
     if (ring) (void)ring->register_buffers({}).has_value();
     if (!cleaned) outcome.findings.push_back({"checkpoint_files", "warning", cleaned.error().describe()});

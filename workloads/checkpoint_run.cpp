@@ -7,6 +7,7 @@
 #include "harness/config/load_yaml.hpp"
 #include "harness/probes/process_start.hpp"
 #include "harness/types/units.hpp"
+#include "workloads/message.hpp"
 
 namespace feedbench::workloads {
 
@@ -108,9 +109,34 @@ Task<void> CheckpointRun::write_one(std::uint32_t number) {
     co_await barrier_.arrive_for_all(stop);
     if (stopped()) co_return;
     gather(entry, true, number, moved);
-    if (is_first() && workload_.checkpoint.keep_last > 0)
-        if (auto kept = store_.keep_newest(workload_.checkpoint.keep_last); !kept) stop = fail(kept.error());
+    if (workload_.checkpoint.keep_last > 0)
+        if (auto kept = keep_newest(workload_.checkpoint.keep_last); !kept) stop = fail(kept.error());
     co_await barrier_.arrive_for_all(stop != 0 ? stop : first_error_ ? accelerator::kFailed : accelerator::kGoOn);
+}
+
+Status CheckpointRun::keep_newest(std::uint64_t count) {
+    std::vector<std::string> folders;
+    Status status;
+    if (is_first()) {
+        auto unlisted = store_.unlist_all_but(count);
+        if (unlisted)
+            folders = std::move(*unlisted);
+        else
+            status = unlisted.error();
+    }
+    folders = unpack_strings(request_.communicator->broadcast(pack_strings(folders)));
+    for (const std::string& folder : folders) {
+        if (!backend_.capabilities().has_content) continue;
+        for (std::uint32_t i = 0; i < plan_.placement.count; ++i)
+            for (const config::CheckpointFile& file : plan_.sizes.files(plan_.placement.first + i))
+                (void)backend_.remove(folder + "/" + file.name).has_value(); // of another model: not there
+        if (!is_first()) (void)backend_.remove(folder).has_value();          // where it is this host's own
+    }
+    request_.communicator->barrier();
+    if (!is_first()) return status;
+    for (const std::string& folder : folders)
+        if (auto cleared = store_.clear(folder); !cleared && status) status = cleared.error();
+    return status;
 }
 
 // The newest that are committed, in the order in which they were written. All processes hear of them.

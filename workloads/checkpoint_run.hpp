@@ -37,6 +37,9 @@ class CheckpointRun {
     std::optional<double> start_to_first_byte_s() const { return start_to_first_byte_s_; }
     // A checkpoint that did not commit; empty: all did. To be abandoned once no process writes any more.
     const std::string& unfinished() const { return unfinished_; }
+    // Removes all checkpoints but the newest; collective. Each process removes what its own ranks wrote: the folder may
+    // not be shared, and many remove faster than one. Rank 0 hears of what fails.
+    Status keep_newest(std::uint64_t count);
     // Names of a checkpoint's files, for the store.
     CheckpointStore::ForEachFile files() const;
 

@@ -71,9 +71,22 @@ Status CheckpointStore::remove(const std::string& folder) {
     return keeps() ? remove_listed(folder) : Status{};
 }
 
+Expected<std::vector<std::string>> CheckpointStore::unlist_all_but(std::uint64_t count) {
+    std::vector<std::string> folders;
+    while (index_.committed.size() > count) {
+        folders.push_back(index_.committed.front().folder);
+        index_.committed.erase(index_.committed.begin());
+    }
+    if (!folders.empty())
+        if (auto saved = save(); !saved) return saved.error();
+    return folders;
+}
+
 Status CheckpointStore::keep_newest(std::uint64_t count) {
-    while (index_.committed.size() > count)
-        if (auto removed = remove(std::string(index_.committed.front().folder)); !removed) return removed;
+    auto folders = unlist_all_but(count);
+    if (!folders) return folders.error();
+    for (const std::string& folder : *folders)
+        if (auto removed = clear(folder); !removed) return removed;
     return {};
 }
 

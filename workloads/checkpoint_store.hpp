@@ -41,6 +41,9 @@ class CheckpointStore {
     // Takes checkpoints off the list and removes them.
     Status remove(const std::string& folder);
     Status keep_newest(std::uint64_t count);
+    // keep_newest in two halves: takes the others off the list and answers their names; removes what is left of one.
+    Expected<std::vector<std::string>> unlist_all_but(std::uint64_t count);
+    Status clear(const std::string& folder) { return keeps() ? remove_listed(folder) : Status{}; }
 
   private:
     Status save();

@@ -42,7 +42,7 @@ done
 shifted() {
   LIMIT=60 run bash "$HOSTS_TOOL" mpirun "$WORK/hosts" --host h1:2,h2:2 --map-by slot -n 4 "$FEEDBENCH" run llama3_8b --results-dir "$WORK/private/$1" \
     -p model.scale=0.0001 -p checkpoint.checkpoint_folder="$2" -p checkpoint.num_checkpoints_write=1 -p checkpoint.num_checkpoints_read=1 \
-    -p checkpoint.recovery_rank_shift="$3" -p reader.verify=content -p reader.drop_cache=fadvise --allow-cached
+    -p checkpoint.recovery_rank_shift=$3 -p reader.verify=content -p reader.drop_cache=fadvise --allow-cached
 }
 shifted shared "$WORK/ck" True
 expect_status 0 "checkpoints shifted by one host"
@@ -54,6 +54,9 @@ expect_json "$result" 'all(h["bytes"] * 2 == c["bytes"] and h["cache"]["bytes_de
 expect_json "$WORK/ck/feedbench-checkpoints.json" '[e["hosts"] for e in d["committed"]] == [["h1", "h1", "h2", "h2"]]'
 shifted own "$WORK/private/ck" False
 expect_status 0 "a folder of each host's own"
+shifted gone "$WORK/private/gone" "False -p checkpoint.keep_files=False"
+expect_status 0 "nothing is to stay"
+for host in h1 h2; do [ -z "$(on $host find "$WORK/private/gone" -name '*.pt')" ] || fail "files stayed on $host"; done
 shifted other "$WORK/private/ck" True
 expect_status 3 "the other host's files"
 expect_said "^feedbench: error: .*zero_pp_rank_[0-3]_mp_rank_0_model_states.pt: .*was committed with this file, and it is missing" 1
