@@ -148,7 +148,7 @@ std::function<int(Session&)> add_submit(CLI::App& command) {
     add_add(*add_command, *state);
     add_check(*check_command, *state);
     add_pack(*pack_command, *state);
-    command.require_subcommand(1);
+    command.require_subcommand(0, 1);
     command.footer("The trees are MLPerf-Storage-style, not verified by MLCommons; docs/submission.md says what can be "
                    "submitted where.");
     return [=](Session& session) {
@@ -157,7 +157,9 @@ std::function<int(Session&)> add_submit(CLI::App& command) {
         if (*add_command) return add(session, *state);
         if (*check_command) return check(session, *state);
         if (*pack_command) return pack(session, *state);
-        return *rules_command ? list_rules() : 0;
+        if (*rules_command) return list_rules();
+        return session.fail(
+            usage_error("submit wants one of: init, add, check, pack, rules (feedbench submit --help)"));
     };
 }
 

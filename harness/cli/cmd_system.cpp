@@ -95,6 +95,7 @@ int describe(Session& session, const State& state) {
 
 int check(Session& session, const State& state) {
     if (!session.is_first()) return 0;
+    if (const auto text = submission::read_named(state.file); !text) return session.fail(text.error());
     const auto description = ingest::read_yaml(state.file); // JSON is YAML, too
     if (!description) return session.fail(description.error());
     const auto problems = submission::description_problems(*description);
@@ -120,10 +121,11 @@ std::function<int(Session&)> add_system(CLI::App& command) {
     check_command->add_option("file", state->file, "The description, YAML or JSON")->required();
     check_command->footer("Exit code 0: whole; 1: something is missing or wrong.\n"
                           "Example: feedbench system check configs/systems/example.yaml");
-    command.require_subcommand(1);
+    command.require_subcommand(0, 1);
     return [=](Session& session) {
         if (*describe_command) return describe(session, *state);
-        return *check_command ? check(session, *state) : 0;
+        if (*check_command) return check(session, *state);
+        return session.fail(usage_error("system wants one of: describe, check (feedbench system --help)"));
     };
 }
 

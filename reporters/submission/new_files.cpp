@@ -6,9 +6,19 @@
 #include <fstream>
 #include <unistd.h>
 
+#include "reporters/ingest/lenient_json.hpp"
+
 namespace feedbench::submission {
 
 namespace fs = std::filesystem;
+
+Expected<std::string> read_named(const fs::path& path, std::uintmax_t limit_bytes) {
+    auto text = ingest::read_text(path, limit_bytes);
+    if (text) return text;
+    Error error = text.error();
+    error.kind = ErrorKind::usage;
+    return error;
+}
 
 Status make_folders(const fs::path& path) {
     std::error_code error;

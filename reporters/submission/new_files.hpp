@@ -4,6 +4,7 @@
 // (nothing half-written is ever visible).
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -13,6 +14,9 @@ namespace feedbench::submission {
 
 Status write_new(const std::filesystem::path& path, const std::string& text);
 Status write_over(const std::filesystem::path& path, const std::string& text);
+// A file that somebody named on the command line: one that cannot be read is a wrong command line (usage).
+Expected<std::string> read_named(const std::filesystem::path& path,
+                                 std::uintmax_t limit_bytes = std::uintmax_t{64} << 20);
 Status make_folders(const std::filesystem::path& path);
 
 } // namespace feedbench::submission

@@ -92,9 +92,10 @@ RunFacts facts_of(const RunResult& r, const std::string& path, PublishedProfiles
     facts.model = folder_model(r.model);
     facts.accelerator = r.accelerator_model.empty() ? "" : ingest::accelerator_name(r.accelerator_model);
     facts.edition = r.edition;
-    facts.accelerator_count = r.accelerator_count;
-    facts.rank_count = r.rank_count;
-    facts.host_count = static_cast<std::uint32_t>(r.hosts.size());
+    // A run that failed early knows none of its hosts: 0 is no count.
+    if (r.accelerator_count > 0) facts.accelerator_count = r.accelerator_count;
+    if (r.rank_count > 0) facts.rank_count = r.rank_count;
+    if (!r.hosts.empty()) facts.host_count = static_cast<std::uint32_t>(r.hosts.size());
     double memory_bytes = 0;
     bool all = !r.hosts.empty();
     for (const HostFacts& host : r.hosts) {

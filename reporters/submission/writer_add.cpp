@@ -224,7 +224,7 @@ Status place_dataset(const Target& target, const std::string& model, const fs::p
     const LayoutRow* row = find_row(What::datagen, *target.edition, kTraining);
     if (row == nullptr) return {}; // edition 1.0 has no place for it
     const fs::path source = dataset.filename() == kManifest ? dataset : dataset / kManifest;
-    const auto text = ingest::read_text(source);
+    const auto text = read_named(source);
     if (!text) return text.error();
     struct stat state {};
     if (::stat(source.c_str(), &state) != 0) return storage_error("stat", source.string(), errno);

@@ -62,7 +62,7 @@ Status check_same_tree(const NewTree& tree) {
 Status place_description(const NewTree& tree, const fs::path& submitter, const EditionFacts& edition) {
     if (tree.description.empty()) return {};
     const std::string wanted = fill(find_row(What::description, edition, kAnyKind)->pattern, {{"system", tree.system}});
-    auto text = ingest::read_text(tree.description);
+    auto text = read_named(tree.description);
     if (!text) return text.error();
     const bool is_json = tree.description.extension() == ".json" || tree.description.extension() == ".JSON";
     if (wanted.ends_with(".json") && !is_json) {
@@ -75,7 +75,7 @@ Status place_description(const NewTree& tree, const fs::path& submitter, const E
 
 Status place_pdf(const NewTree& tree, const fs::path& submitter, const EditionFacts& edition) {
     if (tree.pdf.empty()) return {};
-    const auto text = ingest::read_text(tree.pdf, std::uintmax_t{1} << 30);
+    const auto text = read_named(tree.pdf, std::uintmax_t{1} << 30);
     if (!text) return text.error();
     if (!text->starts_with("%PDF-")) return usage_error(tree.pdf.string() + " is no PDF: it does not begin with %PDF-");
     return write_new(submitter / fill(find_row(What::pdf, edition, kAnyKind)->pattern, {{"system", tree.system}}),

@@ -109,6 +109,21 @@ TEST_CASE("an empty tree, a tree of nonsense and no tree at all have an answer")
         }
 }
 
+TEST_CASE("a run that knows nothing of itself is checked, too") {
+    TemporaryFolder folder;
+    const fs::path set = folder.path() / "closed/acme/results/s/training/unet3d/run";
+    for (const char* kind : {"training", "checkpoint"}) {
+        RunResult empty;
+        empty.kind = kind;
+        write_text(set / "20260101_000000" / "result.json", reporters::find_reporter("json")->render(empty, {}));
+        for (const char* edition : {"1.0", "2.0", "3.0"}) {
+            const auto result = check_tree(folder.path(), {edition, "closed"});
+            REQUIRE(result);
+            CHECK(lines(*result).find("run_not_valid") != std::string::npos);
+        }
+    }
+}
+
 TEST_CASE("a description says what hosts said, and asks for the rest") {
     const std::string fresh = description_yaml({{{"h1"}, "CPU: with \"quotes\"", "6.1", "", 8, 15.5, "", {}}},
                                                {"/mnt/x", "nfs4", "server:/x"}, "");

@@ -18,8 +18,9 @@ TEST_CASE("a single defect gives exactly one finding") {
             defect.measure(runs);
             submitter = write_tree(folder.path(), defect.edition, defect.division, runs);
         } else {
-            submitter =
-                copy_golden_tree(folder.path(), defect.edition, defect.division, defect.model, defect.accelerator);
+            fs::copy(golden_tree(defect.edition, defect.division, defect.model, defect.accelerator), folder.path(),
+                     fs::copy_options::recursive);
+            submitter = folder.path() / "tree" / defect.division / "acme";
         }
         if (defect.damage) defect.damage(submitter);
         const auto result = check_tree(folder.path() / "tree", {});

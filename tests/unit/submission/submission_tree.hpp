@@ -231,17 +231,16 @@ inline fs::path write_tree(const fs::path& root, const std::string& edition, con
     return target.submitter;
 }
 
-// A golden tree is written once, and copied for each defect that is put into it.
-inline fs::path copy_golden_tree(const fs::path& root, const std::string& edition, const std::string& division,
-                                 const std::string& model, const std::string& accelerator) {
+// A golden tree, written once: not to be changed, but copied.
+inline const fs::path& golden_tree(const std::string& edition, const std::string& division, const std::string& model,
+                                   const std::string& accelerator) {
     static std::map<std::string, std::unique_ptr<TemporaryFolder>> written;
     auto& golden = written[edition + division + model + accelerator];
     if (!golden) {
         golden = std::make_unique<TemporaryFolder>();
         write_tree(golden->path(), edition, division, golden_runs(edition, model, accelerator));
     }
-    fs::copy(golden->path(), root, fs::copy_options::recursive);
-    return root / "tree" / division / "acme";
+    return golden->path();
 }
 
 inline std::string lines(const CheckResult& result) {
