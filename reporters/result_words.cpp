@@ -122,7 +122,7 @@ std::string count_text(std::uint64_t count, std::string_view word) {
 
 std::string run_title(const RunResult& r) {
     const bool ranks = r.kind == "checkpoint"; // what writes and reads is a rank there
-    const std::string accelerators = r.accelerator_model.empty()
+    const std::string accelerators = ranks || r.accelerator_model.empty()
                                          ? count_text(r.accelerator_count, ranks ? "rank" : "accelerator")
                                          : fmt::format("{} × {}", r.accelerator_count, r.accelerator_model);
     const std::string name = r.workload.empty() ? r.model : r.workload;

@@ -78,9 +78,10 @@ html::Table checkpoint_table(const RunPart& part) {
         const bool writes = c.kind != "read";
         std::vector<html::Cell> cells{count_cell(++at), {.text = c.kind}};
         if (inside)
-            cells.insert(cells.end(), {{.text = c.mode == "alone" ? "nothing else" : "training, " + c.mode},
-                                       {.text = fmt::format("epoch {}, step {}", c.epoch_index + 1, c.step_index)},
-                                       number_cell(c.training_wait_s)});
+            cells.insert(cells.end(),
+                         {{.text = c.mode == "alone" ? "nothing else" : "training, " + c.mode},
+                          {.text = fmt::format("epoch {}, step {}", c.epoch_index + 1, c.step_index), .tone = "whole"},
+                          number_cell(c.training_wait_s)});
         cells.insert(cells.end(), {number_cell(in_GiB(c.bytes)),
                                    count_cell(c.file_count),
                                    GiB_per_second ? number_cell(*GiB_per_second)

@@ -62,8 +62,7 @@ html::Table quantile_table(const RunPart& part) {
         for (const HistogramData& h : part.result.histograms) {
             if (h.key != kind.key) continue;
             if (h.count == 0) {
-                table.rows.push_back(
-                    {{.text = std::string(kind.name)}, {.text = "0", .reason = "nothing recorded it"}});
+                table.rows.push_back({{.text = std::string(kind.name)}, {.text = "", .reason = "nothing recorded it"}});
                 continue;
             }
             const auto cell = [](double ns) { return duration_cell(ns / 1e9); };
@@ -128,6 +127,7 @@ std::string latency_section(const RunPart& part) {
             plot.series.push_back({.label = std::string(kind.name),
                                    .unit = "%",
                                    .points = distribution(h),
+                                   .shape = html::Shape::steps,
                                    .colour = std::string(kind.colour)});
         }
     if (plot.series.empty()) return {};
