@@ -76,6 +76,10 @@ std::string group_text(const Group& group, const reporters::RenderOptions& optio
     return out + "\n";
 }
 
+std::string counted(std::size_t count, std::string_view what) {
+    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
 std::string problem_text(const ingest::Problem& problem, const reporters::RenderOptions& options) {
     return "  " + problem.path + "\n" +
            reporters::wrap(fmt::format("{}; right is: {}", problem.found, problem.expected), options.width, "      ");
@@ -98,9 +102,10 @@ std::string render_console(const Comparison& comparison, const reporters::Render
         out += reporters::paint(used ? "broken or odd, but not in the way" : "not used", Colour::bold, options.colour) +
                "\n" + text + "\n";
     }
-    out += fmt::format("{} runs, {} results, {} groups. Ranked by MB/s (checkpoints: GiB/s written) within a group; - "
+    out += fmt::format("{}, {}, {}. Ranked by MB/s (checkpoints: GiB/s written) within a group; - "
                        "has not reached the bar or is not valid.\n",
-                       comparison.run_count, rows, comparison.groups.size());
+                       counted(comparison.run_count, "run"), counted(rows, "result"),
+                       counted(comparison.groups.size(), "group"));
     out += "Published results are as their submitters gave them; figures of feedbench are MLPerf-Storage-style, not "
            "verified by MLCommons.\n";
     return out;

@@ -10,9 +10,12 @@
 namespace feedbench::ingest {
 namespace {
 
-// What is most of a file: slices, distributions, and an epoch's figures of each host and block.
-constexpr std::array<std::string_view, 8> kNotCompared{
-    "slices", "histograms", "config", "epochs.hosts", "blocks.metrics", "checkpoints.hosts", "findings", "scaling"};
+// What is most of a file: slices, distributions, an epoch's figures of each host and block, a checkpoint's of each
+// rank.
+constexpr std::array<std::string_view, 10> kNotCompared{"slices",           "histograms",        "config",
+                                                        "findings",         "scaling",           "epochs.hosts",
+                                                        "blocks.metrics",   "checkpoints.hosts", "checkpoints.metrics",
+                                                        "checkpoints.ranks"};
 constexpr auto kNowhere = std::string_view::npos;
 
 // Which characters tell where a string, an object or an array begins or ends. A loop over a table is several times as

@@ -50,7 +50,7 @@ TEST_CASE("console: a place, a name, its figures; footnotes once; files that wer
     CHECK(text.find("[2]") == std::string::npos);
     CHECK(text.find("not used\n  /t/x.json\n      the file is empty; right is: a summary\n") != std::string::npos);
     CHECK(text.find("broken or odd, but not in the way\n  /t/._y.json\n") != std::string::npos);
-    CHECK(text.find("8 runs, 2 results, 1 groups") != std::string::npos);
+    CHECK(text.find("8 runs, 2 results, 1 group.") != std::string::npos);
     CHECK(text.find('\033') == std::string::npos);
     for (const unsigned width : {60u, 100u, 200u})
         for (const std::string& line : lines(render_console(sample(), {false, width})))

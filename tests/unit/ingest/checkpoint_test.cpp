@@ -140,6 +140,7 @@ TEST_CASE("case T8: 100 GiB in 5 s and in 20 s are 8.0 GiB/s, and 12.5 as the me
     const ResultTree tree;
     tree.write("checkpoint/llama3_8b/run/20261130_100000/result.json", reporters::to_json(r));
     CHECK(tree.read().runs.at(0).checkpoint->save.checkpoint_count == 2);
+    CHECK(tree.read().runs.at(0).accelerator_count == 4); // the ranks' own figures are passed over
     r.checkpoints.clear();
     CHECK(from_run_result(r, "x").error().message.find("no checkpoint") == 0);
 }
