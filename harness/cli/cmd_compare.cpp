@@ -52,7 +52,8 @@ int run_compare(const State& state, Session& session) {
     if (state.format != "console" || !state.out.empty())
         for (const ingest::Problem& problem : comparison.problems)
             fmt::print(stderr, "feedbench: {}: {}; right is: {}\n", problem.path, problem.found, problem.expected);
-    return session.fail(usage_error("nothing to compare: none of what was given holds a usable training result"));
+    return session.fail(
+        usage_error("nothing to compare: none of what was given holds a usable training or checkpoint result"));
 }
 
 } // namespace
