@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
 
 #include "generators/content.hpp"
@@ -188,9 +189,9 @@ Task<void> TrainingCheckpoints::finish() {
 
 void TrainingCheckpoints::fail(Flight& flight, Error error) {
     flight.failed = true;
-    shared_->stopping = true;
+    const bool was_stopping = std::exchange(shared_->stopping, true);
     // What a stop cut short is its consequence, not its cause: the stop has been raised by whoever wants it.
-    if (error.kind == ErrorKind::interrupted) return;
+    if (error.kind == ErrorKind::interrupted || (was_stopping && error.errno_value == ECANCELED)) return;
     if (!shared_->first_error) shared_->first_error = std::move(error);
     barrier_->raise_stop(accelerator::kFailed);
 }
