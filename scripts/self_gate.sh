@@ -22,12 +22,12 @@ trap 'rm -rf "$work"' EXIT
 # the median of what was measured before, between and after the runs
 measured() {
   local folder=$1 i; shift
-  mkdir -p "$folder" && "$yardstick" 500 500 >"$folder/yardstick.0" || return 1
+  mkdir -p "$folder" && "$yardstick" 8000 50 10 >"$folder/yardstick.0" || return 1
   for i in $(seq "$runs"); do
     "$feedbench" run cosmoflow_mini --data-dir null: -a 8 --no-steps -p train.epochs=1 -p dataset.num_files_train=16000 -p reader.batch_size=16 \
       -p reader.transfer_size=65536 -p train.computation_time=0.008 -p workflow.checkpoint=False --results-dir "$folder/$i" "$@" \
       >"$work/run.txt" 2>&1 || { tail -n 5 "$work/run.txt" >&2; return 1; }
-    "$yardstick" 500 500 >"$folder/yardstick.$i" || return 1
+    "$yardstick" 8000 50 10 >"$folder/yardstick.$i" || return 1
   done
   python3 - "$folder" <<'PY'
 import glob, json, statistics, sys

@@ -2,8 +2,9 @@
 // calls, counting, and a sleep between steps. scripts/self_gate.sh divides feedbench's own figures by it, because
 // machines differ.
 //
-//   self_gate_yardstick THINK_US STEPS      prints {"cpu_s": .., "utilization": ..}: CPU of all steps; think time over
-//   wall time
+//   self_gate_yardstick THINK_US STEPS ROUNDS
+// prints {"cpu_s": .., "utilization": ..}: CPU of all steps, each with ROUNDS of work; how long it was to sleep over
+// how long it slept.
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -53,18 +54,21 @@ std::uint64_t work(std::uint64_t seed, std::vector<std::uint64_t>& histogram) {
 } // namespace
 
 int main(int argc, char** argv) {
-    if (argc != 3) return std::fprintf(stderr, "self_gate_yardstick THINK_US STEPS\n"), 2;
-    const long think_ns = std::atol(argv[1]) * 1000, steps = std::atol(argv[2]);
+    if (argc != 4) return std::fprintf(stderr, "self_gate_yardstick THINK_US STEPS ROUNDS\n"), 2;
+    const long think_ns = std::atol(argv[1]) * 1000, steps = std::atol(argv[2]), rounds = std::atol(argv[3]);
     std::vector<std::uint64_t> histogram(2048);
     std::uint64_t sum = 88172645463325252ULL;
-    const double wall = now_s(CLOCK_MONOTONIC), cpu = now_s(CLOCK_PROCESS_CPUTIME_ID);
+    double slept_s = 0;
+    const double cpu = now_s(CLOCK_PROCESS_CPUTIME_ID);
     for (long step = 0; step < steps; ++step) {
         const timespec think{0, think_ns};
+        const double asleep = now_s(CLOCK_MONOTONIC);
         clock_nanosleep(CLOCK_MONOTONIC, 0, &think, nullptr);
-        sum += work(sum | 1, histogram);
+        slept_s += now_s(CLOCK_MONOTONIC) - asleep;
+        for (long round = 0; round < rounds; ++round) sum += work(sum | 1, histogram);
     }
-    const double wall_s = now_s(CLOCK_MONOTONIC) - wall, cpu_s = now_s(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+    const double cpu_s = now_s(CLOCK_PROCESS_CPUTIME_ID) - cpu;
     std::printf("{\"cpu_s\": %.9f, \"utilization\": %.6f, \"sum\": %llu}\n", cpu_s,
-                static_cast<double>(think_ns) * 1e-9 * static_cast<double>(steps) / wall_s,
+                static_cast<double>(think_ns) * 1e-9 * static_cast<double>(steps) / slept_s,
                 static_cast<unsigned long long>(sum));
 }
