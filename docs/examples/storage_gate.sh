@@ -21,8 +21,8 @@ case $DATA_FOLDER in
   *:*) ;;
   *) "$feedbench" datagen "$workload" --data-dir "$DATA_FOLDER" "${options[@]}" ;;
 esac
-for _ in $(seq "${RUNS:-5}"); do
-  "$feedbench" run "$workload" --data-dir "$DATA_FOLDER" --accelerators "${ACCELERATORS:-4}" --results-dir "$reports/runs" --no-steps \
+for i in $(seq "${RUNS:-5}"); do
+  "$feedbench" run "$workload" --data-dir "$DATA_FOLDER" --accelerators "${ACCELERATORS:-4}" --results-dir "$reports/runs/$i" --no-steps \
     "${options[@]}" "${run_options[@]}" >>"$reports/runs.txt"
 done
 

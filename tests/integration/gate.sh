@@ -15,7 +15,7 @@ YAML
 simulated() {
   local name=$1 rate=$2; shift 2
   for seed in "$@"; do
-    "$FEEDBENCH" simulate w.yaml --storage "model:bandwidth=${rate}MB,latency=2ms,latency_p99=5ms" -a "${COUNT:-4}" --seed "$seed" --results-dir "$name" >/dev/null ||
+    "$FEEDBENCH" simulate w.yaml --storage "model:bandwidth=${rate}MB,latency=2ms,latency_p99=5ms" -a "${COUNT:-4}" --seed "$seed" --results-dir "$name/$seed" >/dev/null ||
       fail "no simulated run: $name"
   done
 }
@@ -90,7 +90,7 @@ expect_said 'simulate w.yaml' 3
 
 # Real runs: steps.h5 gives the parts; storage that costs nothing is not storage that is a formula.
 for i in 1 2; do
-  LIMIT=60 run_ranks 1 run w.yaml --data-dir null: --accelerators 4 --results-dir real -p train.epochs=1 -p train.computation_time=0.002
+  LIMIT=60 run_ranks 1 run w.yaml --data-dir null: --accelerators 4 --results-dir "real/$i" -p train.epochs=1 -p train.computation_time=0.002
   expect_status 0
 done
 run "$FEEDBENCH" gate --baseline real --candidate real --json real.json
