@@ -85,7 +85,7 @@ const ScalingPoint& point_at(const RunResult& result, std::uint32_t count) {
 
 } // namespace
 
-TEST_CASE("max finds exactly the N that full runs of every N give") {
+TEST_CASE("max finds exactly the N that full runs of every N give", "[long]") {
     struct Case {
         const char* storage;
         const char* loader;
