@@ -141,15 +141,35 @@ std::vector<CacheEvidence> CacheWatch::end() {
     return hosts;
 }
 
-std::optional<Finding> drop_warning(const CacheEvidence& evidence, const std::string& host, std::uint32_t epoch_index) {
+std::optional<Finding> drop_warning(const CacheEvidence& evidence, const std::string& host, std::uint32_t first_epoch,
+                                    std::uint32_t last_epoch) {
     const std::string& outcome = evidence.drop_outcome;
     if (outcome == "not asked" || outcome == "dropped") return {};
+    const std::string when = first_epoch == last_epoch
+                                 ? fmt::format("epoch {}", first_epoch + 1)
+                                 : fmt::format("epochs {} to {}", first_epoch + 1, last_epoch + 1);
     return Finding{"drop_cache", "warning",
-                   fmt::format("epoch {}: the page cache of host {} was not dropped: {}{}", epoch_index + 1, host,
+                   fmt::format("{}: the page cache of host {} was not dropped: {}{}", when, host,
                                outcome == "not offered" ? "not offered by this storage" : outcome,
                                outcome == "timeout"
                                    ? fmt::format(" after {:.3g} s (reader.drop_cache_timeout)", evidence.drop_s)
                                    : "")};
+}
+
+void DropWarnings::add(const CacheEvidence& evidence, const std::string& host, std::uint32_t epoch_index,
+                       std::vector<Finding>& findings) {
+    const bool goes_on = evidence.drop_outcome == outcome_ && epoch_index <= last_ + 1;
+    if (!goes_on) first_ = epoch_index;
+    last_ = epoch_index;
+    auto warning = drop_warning(evidence, host, first_, last_);
+    outcome_ = warning ? evidence.drop_outcome : std::string();
+    if (!warning) return;
+    if (goes_on) {
+        findings[place_] = std::move(*warning);
+    } else {
+        place_ = findings.size();
+        findings.push_back(std::move(*warning));
+    }
 }
 
 } // namespace feedbench::workloads

@@ -63,7 +63,21 @@ class CacheWatch {
     std::uint64_t delivered_start_ = 0;
 };
 
-// The warning that a page cache was not emptied as asked; nothing where all is well.
-std::optional<Finding> drop_warning(const CacheEvidence& evidence, const std::string& host, std::uint32_t epoch_index);
+// The warning that a page cache was not emptied as asked, in one epoch or in several that follow each other; nothing
+// where all is well.
+std::optional<Finding> drop_warning(const CacheEvidence& evidence, const std::string& host, std::uint32_t first_epoch,
+                                    std::uint32_t last_epoch);
+
+// One host's warnings: the same outcome epoch after epoch is said once.
+class DropWarnings {
+  public:
+    void add(const CacheEvidence& evidence, const std::string& host, std::uint32_t epoch_index,
+             std::vector<Finding>& findings);
+
+  private:
+    std::string outcome_; // of the warning that may go on
+    std::uint32_t first_ = 0, last_ = 0;
+    std::size_t place_ = 0; // of it, in the findings
+};
 
 } // namespace feedbench::workloads

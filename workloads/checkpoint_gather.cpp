@@ -120,7 +120,7 @@ void CheckpointRun::gather(const dataset::CheckpointEntry& entry, bool is_write,
 void CheckpointRun::warn(const CheckpointResult& result, std::uint32_t number) {
     if (result.kind != "read") return;
     for (const CheckpointHostResult& host : result.hosts)
-        if (auto warning = drop_warning(host.cache, host.host, number)) {
+        if (auto warning = drop_warning(host.cache, host.host, number, number)) {
             const std::size_t colon = warning->evidence.find(':');
             warning->evidence = "checkpoint " + result.folder + warning->evidence.substr(colon);
             findings_.push_back(std::move(*warning));

@@ -19,8 +19,9 @@ engine::Task<void> TrainingRun::begin_evidence(const Phase& phase, const EpochPl
 void TrainingRun::gather_evidence(const Phase& phase, std::uint32_t epoch_index) {
     const std::vector<CacheEvidence> all = cache_.end();
     const auto& hosts = request_.communicator->hosts();
+    drop_warnings_.resize(all.size());
     for (std::size_t i = 0; i < all.size(); ++i) { // rank 0
-        if (auto warning = drop_warning(all[i], hosts[i].name, epoch_index)) findings_.push_back(std::move(*warning));
+        drop_warnings_[i].add(all[i], hosts[i].name, epoch_index, findings_);
         measurements_.cache_evidence.push_back({epoch_index, phase.evaluation, static_cast<std::uint32_t>(i), all[i]});
     }
 }

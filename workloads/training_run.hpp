@@ -110,6 +110,7 @@ class TrainingRun {
     SliceRecorder slices_;
     probes::CpuMark epoch_cpu_; // when the epoch under way began
     CacheWatch cache_;
+    std::vector<DropWarnings> drop_warnings_; // one a host; rank 0
     metrics::TrainingMeasurements measurements_;
     std::vector<Finding> findings_;
     std::int64_t clock_offset_ns_ = 0;

@@ -69,16 +69,36 @@ TEST_CASE("a warning for every outcome that is not what was asked for") {
     CacheEvidence e;
     for (const char* fine : {"not asked", "dropped"}) {
         e.drop_outcome = fine;
-        CHECK_FALSE(drop_warning(e, "h1", 0));
+        CHECK_FALSE(drop_warning(e, "h1", 0, 0));
     }
     for (const char* bad : {"not offered", "not permitted", "timeout"}) {
         e.drop_outcome = bad;
-        const auto warning = drop_warning(e, "h1", 1);
+        const auto warning = drop_warning(e, "h1", 1, 1);
         REQUIRE(warning);
         CHECK(warning->verdict == "warning");
         CHECK(warning->evidence.find("epoch 2: the page cache of host h1 was not dropped: ") == 0);
         CHECK(warning->evidence.find(bad) != std::string::npos);
     }
+}
+
+TEST_CASE("the same outcome epoch after epoch is one warning, another outcome another one") {
+    DropWarnings warnings;
+    std::vector<Finding> findings{{"other", "note", "before", {}}};
+    const auto add = [&](const char* outcome, std::uint32_t epoch) {
+        CacheEvidence e;
+        e.drop_outcome = outcome;
+        warnings.add(e, "h1", epoch, findings);
+    };
+    for (std::uint32_t epoch = 0; epoch < 3; ++epoch) add("not permitted", epoch);
+    REQUIRE(findings.size() == 2);
+    CHECK(findings[1].evidence == "epochs 1 to 3: the page cache of host h1 was not dropped: not permitted");
+    add("dropped", 3);
+    add("not permitted", 4);
+    add("timeout", 5);
+    REQUIRE(findings.size() == 4);
+    CHECK(findings[0].evidence == "before");
+    CHECK(findings[2].evidence == "epoch 5: the page cache of host h1 was not dropped: not permitted");
+    CHECK(findings[3].evidence.find("epoch 6: the page cache of host h1 was not dropped: timeout after 0 s") == 0);
 }
 
 TEST_CASE("in virtual time there is no machine to ask, and every field says so") {
