@@ -1,11 +1,10 @@
 #include <CLI/CLI.hpp>
-#include <cerrno>
 #include <cstdio>
 #include <fmt/core.h>
 #include <fmt/format.h>
-#include <fstream>
 
 #include "harness/cli/commands.hpp"
+#include "harness/cli/output_file.hpp"
 #include "reporters/compare/formats.hpp"
 #include "reporters/ingest/ingest.hpp"
 
@@ -19,21 +18,6 @@ struct State {
     unsigned width = 160;
 };
 
-// Nothing half-written is ever visible under the final name.
-Status write_file(const std::string& path, const std::string& text) {
-    const std::string temporary = path + ".tmp";
-    std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
-    file << text;
-    file.close();
-    if (!file) {
-        const int why = errno;
-        std::remove(temporary.c_str());
-        return storage_error("write", path, why);
-    }
-    if (std::rename(temporary.c_str(), path.c_str()) != 0) return storage_error("rename", path, errno);
-    return {};
-}
-
 int run_compare(const State& state, Session& session) {
     if (!session.is_first()) return 0;
     const std::vector<std::filesystem::path> inputs(state.inputs.begin(), state.inputs.end());
@@ -42,11 +26,8 @@ int run_compare(const State& state, Session& session) {
     options.width = state.width;
     options.colour = state.out.empty() && session.on_terminal(1);
     const std::string text = compare::find_format(state.format)->render(comparison, options);
-    if (state.out.empty()) {
-        fmt::print("{}", text);
-    } else if (Status status = write_file(state.out, text); !status) {
+    if (Status status = write_output(state.out.empty() ? "-" : state.out, text); !status)
         return session.fail(status.error());
-    }
     if (!comparison.groups.empty()) return 0;
     // The formats for programs hold the reasons in their own way or not at all.
     if (state.format != "console" || !state.out.empty())
