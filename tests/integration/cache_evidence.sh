@@ -65,7 +65,8 @@ note "C1: passed"
 # C2: no drop ends within a microsecond; it is no refusal, and the next epoch tries again.
 measure late "$DISK" -p reader.drop_cache=fadvise -p reader.drop_cache_timeout=0.000001
 cache 'c1["drop_outcome"] == c2["drop_outcome"] == "timeout"'
-expect_json "$result" 'sorted(f["evidence"].split(":")[0] for f in d["findings"] if f["rule"] == "drop_cache") == ["epoch 1", "epoch 2"]'
+expect_json "$result" 'sorted(f["evidence"].split(":")[0] for f in d["findings"] if f["rule"] == "drop_cache") == ["epochs 1 to 2"]'
+expect_json "$result" '[h["cache"]["drop_outcome"] for e in d["epochs"] for h in e["hosts"]] == ["timeout", "timeout"]'
 expect_json "$result" 'all("timeout" in f["evidence"] for f in d["findings"] if f["rule"] == "drop_cache")'
 run "$FEEDBENCH" run unet3d_mini --data-dir "$DISK" "${SET[@]}" -p reader.drop_cache_timeout=0 --results-dir "$WORK/zero"
 expect_status 2 "no time at all"; expect_said "reader.drop_cache_timeout" 1
