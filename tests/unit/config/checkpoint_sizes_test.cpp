@@ -2,28 +2,17 @@
 
 #include "harness/config/load_yaml.hpp"
 #include "harness/types/units.hpp"
+#include "tests/unit/config/checkpoint_profile.hpp"
 
 #include <catch2/catch.hpp>
 #include <set>
 
 using namespace feedbench;
 using namespace feedbench::config;
+using test::profile;
+using test::sizes;
 
 namespace {
-
-Workload profile(const std::string& name, std::vector<std::string> params = {}) {
-    auto w = load_workload({.workload = name, .params = std::move(params)});
-    INFO((w ? "" : w.error().describe()));
-    REQUIRE(w);
-    return *w;
-}
-
-CheckpointSizes sizes(const Workload& w, std::uint64_t ranks) {
-    auto s = CheckpointSizes::of(w, ranks);
-    INFO((s ? "" : s.error().describe()));
-    REQUIRE(s);
-    return *s;
-}
 
 double gib(std::uint64_t bytes) { return to_GiB(static_cast<double>(bytes)); }
 

@@ -2,30 +2,15 @@
 
 #include "harness/config/load_yaml.hpp"
 #include "harness/types/units.hpp"
+#include "tests/unit/config/checkpoint_profile.hpp"
 
 #include <catch2/catch.hpp>
 #include <fstream>
 
 using namespace feedbench;
 using namespace feedbench::config;
-
-namespace {
-
-Workload profile(const std::string& name, std::vector<std::string> params = {}) {
-    auto w = load_workload({.workload = name, .params = std::move(params)});
-    INFO((w ? "" : w.error().describe()));
-    REQUIRE(w);
-    return *w;
-}
-
-CheckpointSizes sizes(const Workload& w, std::uint64_t ranks) {
-    auto s = CheckpointSizes::of(w, ranks);
-    INFO((s ? "" : s.error().describe()));
-    REQUIRE(s);
-    return *s;
-}
-
-} // namespace
+using test::profile;
+using test::sizes;
 
 TEST_CASE("names and bytes of every file of 8b and 405b are those of the lists") {
     for (const auto& [model, ranks] : {std::pair{"llama3_8b", 8u}, std::pair{"llama3_405b", 512u}}) {

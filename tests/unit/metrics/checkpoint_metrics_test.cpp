@@ -2,9 +2,6 @@
 
 #include <catch2/catch.hpp>
 
-#include <fstream>
-#include <sstream>
-
 #include "harness/metrics/aggregate.hpp"
 
 using namespace feedbench;
@@ -91,25 +88,4 @@ TEST_CASE("written and read are told apart; ranks without a file are no ranks; n
     REQUIRE(none.size() == 1);
     CHECK(none[0].reason == kNoCheckpoint);
     CHECK(find_metric(checkpoint_rows({}), "GiB_per_second")->reason == kNoTime);
-}
-
-TEST_CASE("docs/metrics.md knows every row of a checkpoint, its formula and its reasons") {
-    std::ifstream file(std::string(FEEDBENCH_SOURCE_DIR) + "/docs/metrics.md");
-    REQUIRE(file);
-    std::stringstream text;
-    text << file.rdbuf();
-    const std::string docs = text.str();
-    const auto documented = [&](std::string_view word) {
-        INFO(word);
-        CHECK(docs.find("`" + std::string(word) + "`") != std::string::npos);
-    };
-    for (const CheckpointMetric& metric : checkpoint_metrics()) {
-        documented(metric.key);
-        documented(metric.formula);
-    }
-    for (const CheckpointRunMetric& metric : checkpoint_run_metrics()) {
-        documented(metric.key);
-        documented(metric.formula);
-    }
-    for (const std::string_view reason : {kNoCheckpoint, kNoRanks}) documented(reason);
 }

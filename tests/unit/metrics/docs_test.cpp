@@ -4,6 +4,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "harness/metrics/checkpoint_metrics.hpp"
 #include "harness/metrics/metric_table.hpp"
 
 using namespace feedbench::metrics;
@@ -26,8 +27,17 @@ TEST_CASE("docs/metrics.md knows every metric, formula and reason") {
         documented(metric.key);
         documented(metric.formula);
     }
+    for (const CheckpointMetric& metric : checkpoint_metrics()) {
+        documented(metric.key);
+        documented(metric.formula);
+    }
+    for (const CheckpointRunMetric& metric : checkpoint_run_metrics()) {
+        documented(metric.key);
+        documented(metric.formula);
+    }
     for (const Formula& formula : formulas()) documented(formula.name);
-    for (const std::string_view reason : {kWindowEmpty, kNoSteps, kNoBytes, kNoTime, kUneven, kNoSlices, kNotCounted,
-                                          kOneEpoch, kNoSource, kFewSlices, kThinkVaries, kThinkIsZero})
+    for (const std::string_view reason :
+         {kWindowEmpty, kNoSteps, kNoBytes, kNoTime, kUneven, kNoSlices, kNotCounted, kOneEpoch, kNoSource, kFewSlices,
+          kThinkVaries, kThinkIsZero, kNoCheckpoint, kNoRanks})
         documented(reason);
 }
