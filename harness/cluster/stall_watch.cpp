@@ -55,6 +55,20 @@ std::string OperationWatch::check(std::uint64_t now_ns) {
            describe_outstanding(reactor_, now_ns);
 }
 
+bool DeadlockWatch::can_cancel() {
+    if (reactor_.in_flight() == 0 || reactor_.completion_count() == cancelled_at_completion_) return false;
+    cancelled_at_completion_ = reactor_.completion_count();
+    return true;
+}
+
+Error DeadlockWatch::error() const {
+    return {.kind = ErrorKind::stalled,
+            .message = "no event can ever come; outstanding:" + describe_outstanding(reactor_, reactor_.now_ns()),
+            .operation = {},
+            .path = {},
+            .host = {}};
+}
+
 // ---- the thread ----
 
 StallWatch::StallWatch(Communicator& communicator, std::uint64_t timeout_ns)

@@ -42,6 +42,20 @@ class OperationWatch {
     std::uint64_t quiet_ns_ = 0;
 };
 
+// The same under the virtual clock, where what stalls is a deadlock that is seen at once: the reactor asks its rescue
+// whether something can be done about it. Cancelling once is; if nothing completes then, nothing ever will.
+class DeadlockWatch {
+  public:
+    explicit DeadlockWatch(const engine::Reactor& reactor) : reactor_(reactor) {}
+    // Operations are outstanding, and some have completed since this was last true: cancel them.
+    bool can_cancel();
+    Error error() const; // what is outstanding
+
+  private:
+    const engine::Reactor& reactor_;
+    std::uint64_t cancelled_at_completion_ = ~std::uint64_t{0};
+};
+
 // What the watching thread makes of the signs that it sees, one look after another. Apart from the thread, so that it
 // can be tested without waiting.
 class SignReader {

@@ -32,6 +32,9 @@ void nap_ns(std::uint64_t duration_ns);
 void yield_processor();
 // A monotonic real time for bounding such waits; not the run's clock.
 std::uint64_t monotonic_ns();
+// Calendar time, for what servers are told (signatures); seconds since 1970.
+std::int64_t unix_time_s();
+std::int64_t unix_time_ns(); // the same in ns, for files' times
 
 // CPU time of the calling thread and of this process (user + system), ns. Real machines only.
 std::uint64_t thread_cpu_ns();

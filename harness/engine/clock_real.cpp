@@ -58,6 +58,8 @@ std::unique_ptr<Clock> make_real_clock() { return std::make_unique<RealClock>();
 void nap_ns(std::uint64_t duration_ns) { sleep_to(read_clock(CLOCK_MONOTONIC) + duration_ns); }
 void yield_processor() { sched_yield(); }
 std::uint64_t monotonic_ns() { return read_clock(CLOCK_MONOTONIC); }
+std::int64_t unix_time_s() { return static_cast<std::int64_t>(read_clock(CLOCK_REALTIME) / 1'000'000'000ULL); }
+std::int64_t unix_time_ns() { return static_cast<std::int64_t>(read_clock(CLOCK_REALTIME)); }
 std::uint64_t thread_cpu_ns() { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
 std::uint64_t process_cpu_ns() { return read_clock(CLOCK_PROCESS_CPUTIME_ID); }
 

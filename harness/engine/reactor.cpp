@@ -7,6 +7,11 @@
 
 namespace feedbench::engine {
 
+namespace {
+// Coroutines: each of them runs for some 0.2 us between two waits, a miss of memory takes about 0.1 us.
+constexpr std::size_t kPrefetchAhead = 4;
+} // namespace
+
 std::string_view io_kind_name(IoKind kind) {
     switch (kind) {
     case IoKind::open:
@@ -46,16 +51,6 @@ Reactor::Reactor(Clock& clock, std::unique_ptr<Uring> uring, std::uint64_t spin_
 
 Reactor::~Reactor() = default;
 
-ThreadPool& Reactor::thread_pool(unsigned at_least) {
-    assert(!clock_.is_virtual());
-    if (!pool_) {
-        pool_ = ThreadPool::make(at_least, clock_, [this] { wake(); });
-        add_source(*pool_);
-    }
-    pool_->grow_to(at_least);
-    return *pool_;
-}
-
 void Reactor::ReadyQueue::grow() {
     std::vector<std::coroutine_handle<>> bigger(slots_.size() * 2);
     for (std::size_t i = 0; i < count_; ++i) bigger[i] = slots_[(head_ + i) & (slots_.size() - 1)];
@@ -63,8 +58,6 @@ void Reactor::ReadyQueue::grow() {
     head_ = 0;
 }
 
-void Reactor::add_source(EventSource& source) { sources_.push_back(&source); }
-void Reactor::remove_source(EventSource& source) { std::erase(sources_, &source); }
 void Reactor::wake() {
     if (uring_) uring_->wake();
 }
@@ -130,11 +123,11 @@ void Reactor::for_each_outstanding(const std::function<void(const Outstanding&)>
         each({job->name_.operation, job->name_.path, -1, 0, job->since_ns_});
 }
 
-bool Reactor::submit_now(IoTarget& target, IoOp& op) {
+bool Reactor::submit_now(IoTarget& target, IoOp& op, std::uint64_t known_ns) {
     op.sink = this;
     op.waiter = nullptr;
     op.complete_ns = 0;
-    op.submit_ns = now_ns();
+    op.submit_ns = known_ns != 0 ? known_ns : now_ns();
     switch (target.submit(op)) {
     case Submit::done:
         ++completion_count_;
@@ -282,7 +275,10 @@ Status Reactor::run(Task<void> task) {
     task.start();
     while (!task.finished()) {
         // A bounded batch, so that timers and completions get their turn while coroutines keep each other busy.
-        for (std::size_t n = urgent_.size(); n > 0 && !task.finished(); --n) urgent_.pop().resume();
+        for (std::size_t n = urgent_.size(); n > 0 && !task.finished(); --n) {
+            urgent_.prefetch(kPrefetchAhead);
+            urgent_.pop().resume();
+        }
         for (std::size_t n = ready_.size(); n > 0 && !task.finished(); --n) {
             ready_.pop().resume();
             if (fire_due_timers() || urgent_.size() > 0) break;

@@ -1,6 +1,7 @@
 #include "harness/engine/uring.hpp"
 
 #include <liburing.h>
+#include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -18,7 +19,7 @@ namespace feedbench::engine {
 
 namespace {
 
-constexpr std::uint64_t kWakeTag = ~std::uint64_t{0};
+constexpr std::uint64_t kWakeTag = ~std::uint64_t{0}, kReadableTag = kWakeTag - 1;
 // One SQE carries a 32-bit length and the kernel cuts at 2 GiB - 4 KiB; the rest comes as a continuation of the short
 // result.
 constexpr std::uint64_t kMaxPieceBytes = kGiB;
@@ -159,6 +160,7 @@ class UringImpl final : public Uring {
 
     void wait(std::uint64_t deadline_ns) override {
         arm_wake();
+        arm_readable();
         sleeping_.store(true);
         const std::uint64_t now = deadline_ns == kNever ? 0 : clock_.now_ns();
         if (wake_requested_.load() || deadline_ns <= now) {
@@ -188,6 +190,7 @@ class UringImpl final : public Uring {
         [[maybe_unused]] const auto written = ::write(wake_fd_, &one, sizeof one);
         errno = saved;
     }
+    void wake_when_readable(int fd) override { readable_fd_ = fd; }
     std::uint32_t in_flight() const override { return in_flight_; }
     const char* mode() const override { return mode_; }
 
@@ -229,6 +232,15 @@ class UringImpl final : public Uring {
         wake_armed_ = true;
     }
 
+    void arm_readable() {
+        if (readable_armed_ || readable_fd_ < 0) return;
+        io_uring_sqe* sqe = free_sqe();
+        if (!sqe) return;
+        io_uring_prep_poll_add(sqe, readable_fd_, POLLIN);
+        io_uring_sqe_set_data64(sqe, kReadableTag);
+        readable_armed_ = true;
+    }
+
     bool reap() {
         std::array<io_uring_cqe*, 64> cqes;
         std::array<std::pair<std::uint64_t, int>, 64> batch;
@@ -245,8 +257,8 @@ class UringImpl final : public Uring {
         return any;
     }
     bool hand_on(std::uint64_t tag, int result) {
-        if (tag == kWakeTag) {
-            wake_armed_ = false;
+        if (tag >= kReadableTag) {
+            (tag == kWakeTag ? wake_armed_ : readable_armed_) = false;
             return false;
         }
         const Slot slot = slots_[tag];
@@ -265,7 +277,8 @@ class UringImpl final : public Uring {
     io_uring ring_{};
     bool ring_made_ = false, buffers_registered_ = false, wake_armed_ = false;
     const char* mode_ = "none";
-    int wake_fd_ = -1;
+    bool readable_armed_ = false;
+    int wake_fd_ = -1, readable_fd_ = -1;
     std::uint64_t wake_count_ = 0; // target of the eventfd read
     std::atomic<bool> wake_requested_{false}, sleeping_{false};
     static_assert(std::atomic<bool>::is_always_lock_free); // wake() in signal handlers

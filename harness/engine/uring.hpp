@@ -48,6 +48,9 @@ class Uring : public EventSource {
     virtual void wait(std::uint64_t deadline_ns) = 0;
     // Ends a wait() in progress or the next one; any thread, async-signal-safe.
     virtual void wake() = 0;
+    // From now on wait() also ends when `fd` (an epoll or event descriptor, open as long as the ring is used) is
+    // readable.
+    virtual void wake_when_readable(int fd) = 0;
     virtual std::uint32_t in_flight() const = 0;
     // The set-up flags that this kernel accepted, for the log: "defer_taskrun", "coop_taskrun", "plain".
     virtual const char* mode() const = 0;

@@ -81,6 +81,12 @@ Task<Status> FileReading::open() {
     co_return Status{};
 }
 
+void FileReading::begin_again(std::uint64_t order) {
+    order_ = order;
+    open_submit_ns_ = context_.counters->is_detailed ? context_.reactor->now_ns() : 0;
+    first_byte_ns_ = consumed_ns_ = 0;
+}
+
 Task<void> FileReading::close() {
     IoOp op;
     op.kind = IoKind::close;
@@ -91,12 +97,13 @@ Task<void> FileReading::close() {
     file_.reset();
 }
 
-Task<FileReading::Piece> FileReading::read(std::uint64_t offset, std::uint64_t bytes) {
+Task<FileReading::Piece> FileReading::read(std::uint64_t offset, std::uint64_t bytes, std::uint64_t now_ns) {
     Piece piece;
     const bool is_detailed = context_.counters->is_detailed;
     if (!context_.buffers->try_acquire()) {
         const std::uint64_t start = is_detailed ? context_.reactor->now_ns() : 0;
         co_await context_.buffers->acquire();
+        now_ns = 0;
         if (is_detailed) context_.counters->epoch.buffer_wait_ns += context_.reactor->now_ns() - start;
     }
     piece.buffer = LandingBuffer(context_.pool->try_lease(), *context_.buffers);
@@ -125,7 +132,7 @@ Task<FileReading::Piece> FileReading::read(std::uint64_t offset, std::uint64_t b
         co_return piece;
     }
     ++context_.counters->in_flight;
-    co_await context_.reactor->perform(*context_.backend, op);
+    co_await context_.reactor->perform(*context_.backend, op, now_ns);
     --context_.counters->in_flight;
     count(op);
     piece.submit_ns = op.submit_ns;

@@ -57,6 +57,9 @@ class FileReading {
     FileReading& operator=(const FileReading&) = delete;
 
     void set_order(std::uint64_t order) { order_ = order; }
+    std::uint64_t file_index() const { return file_index_; }
+    // Another sample of the file that is still open: its time begins now.
+    void begin_again(std::uint64_t order);
     engine::Task<Status> open();
     engine::Task<void> close();
 
@@ -68,7 +71,8 @@ class FileReading {
         std::uint64_t submit_ns = 0, complete_ns = 0, resume_ns = 0; // complete 0: answered at once
         std::unique_ptr<Error> error; // not in place: there are millions of pieces a second, and it is large
     };
-    engine::Task<Piece> read(std::uint64_t offset, std::uint64_t bytes);
+    // now_ns: just_now_ns() of a caller that has done nothing that takes time since.
+    engine::Task<Piece> read(std::uint64_t offset, std::uint64_t bytes, std::uint64_t now_ns = 0);
 
     // For Format::open and open_stream.
     formats::ReadRequest format_request();
@@ -94,6 +98,8 @@ class FileReading {
     std::string display_path() const { return context_.backend->display_path(path_); }
     std::uint64_t open_submit_ns() const { return open_submit_ns_; }
     std::uint64_t first_byte_ns() const { return first_byte_ns_; } // completion of the first read; 0 = none yet
+    // When consume() ended, where it looked at the clock; else 0. For a read that follows at once.
+    std::uint64_t just_now_ns() const { return has_content_ ? consumed_ns_ : 0; }
     ReadTotals take_totals() { return std::exchange(totals_, {}); }
     // Opens the format's reader: on a pool thread where that may block.
     template <class Reader>
@@ -144,12 +150,22 @@ struct ReadPermits {
     std::uint64_t freed_ns = 0;
 };
 
-// The whole of one sample by a SampleReader, one read after another (pytorch's worker).
+// The file that a worker read last, still open where LoaderContext::keeps_files_open: a shared file is opened once by
+// each worker, as data loaders over h5py do it. close() must be awaited.
+struct KeptFile {
+    std::unique_ptr<FileReading> file;
+    std::unique_ptr<formats::SampleReader> reader;
+    engine::Task<void> close();
+};
+
+// The whole of one sample by a SampleReader, one read after another (pytorch's worker). `kept`: the worker's; nullptr:
+// nothing is kept.
 engine::Task<Status> read_sample_in_order(const LoaderContext& context, SampleRef sample, std::uint64_t step,
-                                          Batch& batch);
+                                          Batch& batch, KeptFile* kept = nullptr);
 // The same with up to `lanes` reads in flight; each holds a permit of `depth`.
 engine::Task<Status> read_sample_in_parallel(const LoaderContext& context, SampleRef sample, std::uint64_t step,
-                                             ReadPermits& depth, std::uint32_t lanes, Batch& batch);
+                                             ReadPermits& depth, std::uint32_t lanes, Batch& batch,
+                                             KeptFile* kept = nullptr);
 
 // Length of the buffers that a pool needs for these settings: a transfer, widened by a block at each end.
 std::uint64_t landing_buffer_bytes(const ReaderSection& reader);

@@ -51,6 +51,7 @@ struct LoaderContext {
     LoaderCounters* counters = nullptr;
     const ReaderSection* reader = nullptr;
     std::uint64_t seed = 0;
+    bool keeps_files_open = false; // a worker keeps its file open for the next sample (dataset.layout shared)
     // Set by each loader in its own copy.
     std::uint32_t accelerator_index = 0; // global
     const bool* stopping = nullptr;      // true = no further read is begun

@@ -63,6 +63,7 @@ class NativeLoader final : public SignalledLoader {
     }
 
     Task<void> work() {
+        KeptFile kept;
         for (;;) {
             while (next_ >= limit() && next_ < total_ && !stopping_) co_await changed_.wait();
             if (next_ >= total_ || stopping_ || error_) break;
@@ -71,7 +72,7 @@ class NativeLoader final : public SignalledLoader {
             Batch part;
             auto status = co_await read_sample_in_parallel(
                 context_, plan_->sample(accelerator_, step, static_cast<std::uint32_t>(index % plan_->batch_size())),
-                step, depth_, context_.reader->queue_depth, part);
+                step, depth_, context_.reader->queue_depth, part, &kept);
             if (!status) {
                 if (!error_) error_ = status.error();
                 stopping_ = true;
@@ -85,6 +86,7 @@ class NativeLoader final : public SignalledLoader {
                 changed_.notify();
             }
         }
+        co_await kept.close();
     }
 
     static void merge(Batch& into, const Batch& part) {

@@ -44,7 +44,7 @@ class PytorchLoader final : public Loader {
         if (stopped_ && workers_ == 0) co_return refused();
         if (workers_ == 0) {
             wait_.begin(context_.reactor->now_ns(), taken_ + 1);
-            Batch read = co_await read_batch(taken_++);
+            Batch read = co_await read_batch(taken_++, nullptr);
             read.storage_wait_ns = wait_.end(read.ready_ns);
             co_return keep_error(std::move(read));
         }
@@ -90,22 +90,24 @@ class PytorchLoader final : public Loader {
     }
 
     Task<void> work(std::uint32_t worker) {
+        KeptFile kept;
         for (std::uint64_t step = worker; step < step_count_; step += workers_) {
             while (step >= taken_ + window_ && !stopping_) co_await window_moved_[worker]->wait();
             if (stopping_) break;
-            Batch batch = co_await read_batch(step);
+            Batch batch = co_await read_batch(step, &kept);
             const bool failed = batch.error.has_value();
             slots_[step % window_] = std::move(batch);
             batch_ready_.notify();
             if (failed) break;
         }
+        co_await kept.close();
     }
 
-    Task<Batch> read_batch(std::uint64_t step) {
+    Task<Batch> read_batch(std::uint64_t step, KeptFile* kept) {
         Batch batch;
         for (std::uint32_t position = 0; position < plan_->batch_size() && !stopping_; ++position) {
             auto status =
-                co_await read_sample_in_order(context_, plan_->sample(accelerator_, step, position), step, batch);
+                co_await read_sample_in_order(context_, plan_->sample(accelerator_, step, position), step, batch, kept);
             if (!status) {
                 batch.error = status.error();
                 break;

@@ -10,15 +10,17 @@ namespace {
 
 // Reads what the reader wants, one extent after another.
 Task<Status> read_in_order(const LoaderContext& context, FileReading& file, formats::SampleReader& reader) {
+    std::uint64_t now_ns = 0; // of the look at the clock that ended the piece before: the next read begins with it
     for (;;) {
         auto extent = reader.next(context.reader->transfer_size);
         if (!extent) co_return extent.error();
         if (!*extent) break;
-        auto piece = co_await file.read((*extent)->offset, (*extent)->bytes);
+        auto piece = co_await file.read((*extent)->offset, (*extent)->bytes, now_ns);
         if (piece.error) co_return *piece.error;
         auto status = file.consume((*extent)->offset, piece.data, piece.resume_ns,
                                    [&] { return reader.consume(**extent, piece.data); });
         if (!status) co_return status;
+        now_ns = file.just_now_ns();
     }
     co_return Status{};
 }
@@ -107,6 +109,15 @@ Task<Status> run_lanes(const LoaderContext& context, FileReading& file, formats:
     co_return Status{};
 }
 
+Task<Status> read_with(const LoaderContext& context, FileReading& file, formats::SampleReader& reader, SampleRef sample,
+                       std::uint64_t step, ReadPermits* depth, std::uint32_t lanes) {
+    if (auto status = reader.begin(sample.sample_index); !status) co_return status;
+    if (depth == nullptr) co_return co_await read_in_order(context, file, reader);
+    const std::uint64_t pieces = file.file_bytes() / context.reader->transfer_size + 1;
+    co_return co_await run_lanes(context, file, reader, *depth, step,
+                                 static_cast<std::uint32_t>(std::min<std::uint64_t>(lanes, pieces)));
+}
+
 Task<Status> read_open_file(const LoaderContext& context, FileReading& file, SampleRef sample, std::uint64_t step,
                             ReadPermits* depth, std::uint32_t lanes) {
     if (context.backend->capabilities().has_content &&
@@ -114,15 +125,33 @@ Task<Status> read_open_file(const LoaderContext& context, FileReading& file, Sam
         co_return co_await file.read_through_library(sample.sample_index);
     auto reader = co_await file.open_reader<formats::SampleReader>(&formats::Format::open);
     if (!reader) co_return reader.error();
-    if (auto status = (*reader)->begin(sample.sample_index); !status) co_return status;
-    if (depth == nullptr) co_return co_await read_in_order(context, file, **reader);
-    const std::uint64_t pieces = file.file_bytes() / context.reader->transfer_size + 1;
-    co_return co_await run_lanes(context, file, **reader, *depth, step,
-                                 static_cast<std::uint32_t>(std::min<std::uint64_t>(lanes, pieces)));
+    co_return co_await read_with(context, file, **reader, sample, step, depth, lanes);
+}
+
+// What fails here leaves the file to its worker's close().
+Task<Status> read_kept(const LoaderContext& context, SampleRef sample, std::uint64_t step, ReadPermits* depth,
+                       std::uint32_t lanes, Batch& batch, KeptFile& kept) {
+    if (kept.reader && kept.file->file_index() == sample.file_index) {
+        kept.file->begin_again(step);
+    } else {
+        co_await kept.close();
+        auto file = std::make_unique<FileReading>(context, sample.file_index, step);
+        auto opened = co_await file->open();
+        if (!opened) co_return opened;
+        kept.file = std::move(file);
+        auto reader = co_await kept.file->open_reader<formats::SampleReader>(&formats::Format::open);
+        if (!reader) co_return reader.error();
+        kept.reader = std::move(*reader);
+    }
+    auto status = co_await read_with(context, *kept.file, *kept.reader, sample, step, depth, lanes);
+    if (status) count_sample(context, *kept.file, sample, batch);
+    co_return status;
 }
 
 Task<Status> read_sample(const LoaderContext& context, SampleRef sample, std::uint64_t step, ReadPermits* depth,
-                         std::uint32_t lanes, Batch& batch) {
+                         std::uint32_t lanes, Batch& batch, KeptFile* kept) {
+    if (kept && context.keeps_files_open && !context.format->is_blocking(context.plan->shape(sample.file_index)))
+        co_return co_await read_kept(context, sample, step, depth, lanes, batch, *kept);
     FileReading file(context, sample.file_index, step);
     auto opened = co_await file.open();
     if (!opened) co_return opened;
@@ -134,13 +163,21 @@ Task<Status> read_sample(const LoaderContext& context, SampleRef sample, std::ui
 
 } // namespace
 
-Task<Status> read_sample_in_order(const LoaderContext& context, SampleRef sample, std::uint64_t step, Batch& batch) {
-    return read_sample(context, sample, step, nullptr, 1, batch);
+Task<void> KeptFile::close() {
+    reader.reset(); // it refers to the file
+    if (!file) co_return;
+    co_await file->close();
+    file.reset();
+}
+
+Task<Status> read_sample_in_order(const LoaderContext& context, SampleRef sample, std::uint64_t step, Batch& batch,
+                                  KeptFile* kept) {
+    return read_sample(context, sample, step, nullptr, 1, batch, kept);
 }
 
 Task<Status> read_sample_in_parallel(const LoaderContext& context, SampleRef sample, std::uint64_t step,
-                                     ReadPermits& depth, std::uint32_t lanes, Batch& batch) {
-    return read_sample(context, sample, step, &depth, lanes, batch);
+                                     ReadPermits& depth, std::uint32_t lanes, Batch& batch, KeptFile* kept) {
+    return read_sample(context, sample, step, &depth, lanes, batch, kept);
 }
 
 } // namespace feedbench::loader

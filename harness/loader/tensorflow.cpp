@@ -190,7 +190,7 @@ class TensorflowLoader final : public SignalledLoader {
     // Of records that one piece completed: the first began with an earlier piece, maybe; the others with this one.
     void count_latency(std::uint64_t first_ns, std::uint64_t others_ns, std::uint64_t count) {
         if (!context_.counters->is_detailed) return;
-        metrics::Histogram& latency = context_.counters->epoch.sample_read_latency;
+        Histogram& latency = context_.counters->epoch.sample_read_latency;
         latency.add(first_ns);
         if (count > 1) latency.add(others_ns, count - 1);
     }

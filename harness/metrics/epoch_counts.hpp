@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/metrics/histogram.hpp"
+#include "harness/types/histogram.hpp"
 #include "harness/types/run_result.hpp"
 
 namespace feedbench::metrics {

@@ -43,7 +43,14 @@ constexpr std::array kErrnoNames{ErrnoName{EPERM, "EPERM"},
                                  ErrnoName{ENODEV, "ENODEV"},
                                  ErrnoName{ENXIO, "ENXIO"},
                                  ErrnoName{EPIPE, "EPIPE"},
-                                 ErrnoName{EREMOTEIO, "EREMOTEIO"}};
+                                 ErrnoName{EREMOTEIO, "EREMOTEIO"},
+                                 ErrnoName{ECONNREFUSED, "ECONNREFUSED"},
+                                 ErrnoName{ECONNRESET, "ECONNRESET"},
+                                 ErrnoName{ECONNABORTED, "ECONNABORTED"},
+                                 ErrnoName{EHOSTUNREACH, "EHOSTUNREACH"},
+                                 ErrnoName{ENETUNREACH, "ENETUNREACH"},
+                                 ErrnoName{EPROTONOSUPPORT, "EPROTONOSUPPORT"},
+                                 ErrnoName{EADDRNOTAVAIL, "EADDRNOTAVAIL"}};
 } // namespace
 
 std::string errno_name(int errno_value) {

@@ -16,7 +16,7 @@
 
 namespace feedbench {
 
-inline constexpr int kResultSchemaVersion = 3;
+inline constexpr int kResultSchemaVersion = 4;
 
 struct HostFacts {
     std::string name;
@@ -180,6 +180,40 @@ struct CheckpointResult {
     std::vector<HistogramData> histograms;   // "piece_latency", "fsync_latency"
 };
 
+// Requests that were sent again, for one cause (endpoint_counters.hpp names them).
+struct RetryResult {
+    std::string cause;
+    std::uint64_t count = 0;
+};
+
+// One server of a storage, as the client's own library counted it since the storage was opened; over all ranks.
+struct EndpointResult {
+    std::string name;                                          // "http://10.0.0.1:9000"
+    std::uint32_t rank_count = 0;                              // that talked to it
+    std::uint64_t request_count = 0, failed_request_count = 0; // failed: given up, after the retries or at once
+    std::uint64_t retry_count = 0;                             // not among the requests
+    std::uint64_t connection_count = 0;                        // opened, in all
+    std::uint64_t bytes_received = 0, bytes_sent = 0;          // of bodies
+    std::vector<RetryResult> retries;                          // causes that came
+    std::vector<HistogramData> histograms;                     // "time_to_first_byte", "time_to_last_byte"
+};
+
+// What is known of a storage that the run used. What a backend or machine does not say is empty, or 0.
+struct StorageResult {
+    std::string use;                // "data", "checkpoints"
+    std::string backend;            // "posix", "s3"
+    std::string place;              // as the workload names it
+    std::vector<std::string> hosts; // that see it so
+    std::string filesystem_type, device, mount_point, mount_options;
+    bool is_network = false;                       // a server, or a FUSE daemon, answers
+    bool is_memory = false;                        // nothing lies below it
+    std::string server;                            // that its bytes come from, where that can be told
+    std::string network_interface;                 // that leads there
+    std::uint64_t total_bytes = 0, free_bytes = 0; // before the run
+    std::string note;                              // what a report must say about it
+    std::vector<EndpointResult> endpoints;         // of a library of the client's own; a mount has none
+};
+
 struct Finding {
     std::string rule;            // "cached", "dataset_on_results_filesystem", ...
     std::string verdict;         // or severity: "warning", "note"
@@ -213,6 +247,7 @@ struct RunResult {
     bool virtual_time = false;
 
     std::vector<HostFacts> hosts;
+    std::vector<StorageResult> storages; // what the data lies on, then the checkpoints
     std::vector<EpochResult> epochs;
     std::vector<CheckpointResult> checkpoints; // in the order in which they ran
     // From the end of the last write to the start of the process that reads (in one run: to the first read).

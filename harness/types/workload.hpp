@@ -51,6 +51,7 @@ struct StorageSection {
 
 struct DatasetSection {
     std::string data_folder = "./data", format = "tfrecord", file_prefix = "img";
+    std::string layout = "files"; // ours: files | shared: all samples of a set in one file
     std::uint64_t num_files_train = 1, num_files_eval = 0;
     std::uint32_t num_samples_per_file = 1, num_samples_per_file_eval = 0; // 0: as in train
     std::uint32_t num_subfolders_train = 0, num_subfolders_eval = 0;

@@ -1,8 +1,6 @@
-// What every loader model keeps, over the whole table: each sample once, batches in order, memory that does not grow.
-// In virtual time.
+// What every loader model keeps, over the whole table: each sample once, batches in order. In virtual time. That its
+// memory does not grow: tests/sim/memory_test.cpp.
 #include "tests/support/loader_shapes.hpp"
-
-#include <sys/resource.h>
 
 using namespace feedbench;
 using namespace feedbench::test;
@@ -86,40 +84,5 @@ TEST_CASE("contract of loaders: with both shuffles three epochs have three order
         CHECK(once[0] != once[1]);
         CHECK(once[1] != once[2]);
         CHECK(once[0] != once[2]);
-    }
-}
-
-TEST_CASE("contract of loaders: a million steps do not grow the memory") {
-#if defined(__SANITIZE_ADDRESS__)
-    constexpr std::uint64_t kSteps = 100000; // a sanitizer takes minutes for more, and keeps what was freed
-#else
-    constexpr std::uint64_t kSteps = 1000000;
-#endif
-    for (const loader::LoaderEntry& entry : loader::loaders()) {
-        INFO(entry.name);
-        LoaderSetup setup = setup_of({"", kSteps, 1, 1, 1, 2, 2}, entry.name, "raw");
-        setup.has_content = false;
-        LoaderRig rig(setup);
-        rig.backend().keeps_operations = false;
-        const auto plan = rig.epoch();
-        REQUIRE(plan->step_count() == kSteps);
-        rusage before{}, after{};
-        getrusage(RUSAGE_SELF, &before);
-        rig.run([](LoaderRig& r, const EpochPlan& p) -> Task<void> {
-            r.loaders[0]->start(p, 0);
-            std::uint64_t sum = 0, expected = 0;
-            for (std::uint64_t step = 0; step < p.step_count(); ++step) {
-                const loader::Batch batch = co_await r.loaders[0]->next();
-                sum += batch.id_checksum;
-                expected += sample_id_fingerprint(p.sample(0, step, 0));
-            }
-            co_await r.loaders[0]->close();
-            CHECK(sum == expected);
-        }(rig, *plan));
-        getrusage(RUSAGE_SELF, &after);
-        CHECK(rig.counters().samples == kSteps);
-#if !defined(__SANITIZE_ADDRESS__)                             // which keeps what was freed
-        CHECK(after.ru_maxrss - before.ru_maxrss < 16 * 1024); // KiB
-#endif
     }
 }

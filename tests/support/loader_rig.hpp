@@ -30,15 +30,16 @@ struct LoaderSetup {
     Shuffle file_shuffle = Shuffle::off, sample_shuffle = Shuffle::off;
     std::uint64_t seed = 7;
     std::uint32_t buffers = 0; // 0: as many as the loaders may hold at once
-    bool has_content = true;
+    bool has_content = true, is_detailed = true;
 };
 
 class LoaderRig {
   public:
-    explicit LoaderRig(const LoaderSetup& setup)
-        : setup_(setup), clock_(engine::make_virtual_clock()), reactor_(make_reactor(*clock_)),
+    explicit LoaderRig(const LoaderSetup& setup, std::unique_ptr<engine::Clock> clock = engine::make_virtual_clock())
+        : setup_(setup), clock_(std::move(clock)), reactor_(make_reactor(*clock_)),
           format_(*formats::find_format(setup.format)), entry_(*loader::find_loader(setup.loader)),
           content_({setup.seed, 0, 0}) {
+        counters_.is_detailed = setup.is_detailed;
         auto plan = dataset::DatasetPlan::make(section(), Split::train);
         REQUIRE(plan);
         plan_ = std::make_unique<dataset::DatasetPlan>(std::move(*plan));

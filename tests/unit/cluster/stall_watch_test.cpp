@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "harness/types/units.hpp"
+#include "tests/unit/cluster/silent_ranks.hpp"
 
 using namespace feedbench;
 using cluster::LifeSigns;
@@ -19,43 +20,28 @@ using cluster::SignReader;
 namespace {
 
 // Ranks of one host, as every one of them sees the others; several hosts that say what the test wants.
-class SeenRanks final : public cluster::Communicator {
+class SeenRanks final : public test::SilentRanks {
   public:
-    SeenRanks(void* memory, int ranks, int local_rank, std::uint64_t host_count = 1) : local_rank_(local_rank) {
-        for (std::uint64_t h = 0; h < host_count; ++h) {
-            hosts_.push_back({"h" + std::to_string(h + 1), {}});
-            for (int i = 0; i < ranks; ++i) hosts_.back().ranks.push_back(size_++);
-        }
+    SeenRanks(void* memory, int ranks, int local_rank, std::uint64_t host_count = 1)
+        : SilentRanks(layout(ranks, host_count), local_rank) {
         life_ = std::make_unique<LifeSigns>(memory, ranks, local_rank);
     }
     std::uint64_t heard = 0, all_wait_ns = 0, host_waits_ns = 0;
 
-    int rank() const override { return local_rank_; }
-    int size() const override { return size_; }
-    const std::vector<cluster::HostLayout>& hosts() const override { return hosts_; }
-    int host_index() const override { return 0; }
-    int local_rank() const override { return local_rank_; }
-    void barrier() override {}
-    std::vector<std::string> gather(const std::string&) override { return {}; }
-    std::string broadcast(const std::string& bytes) override { return bytes; }
-    void sum(std::span<std::uint64_t>) override {}
-    void sum(std::span<double>) override {}
-    void min(std::span<std::uint64_t>) override {}
-    void max(std::span<std::uint64_t>) override {}
-    void send(int, const std::string&) override {}
-    std::string receive(int) override { return {}; }
-    void start_agreement(std::uint64_t) override {}
-    bool test_agreement(std::uint64_t&) override { return false; }
-    void announce_stop(std::uint64_t) override {}
-    std::uint64_t announced_stop() override { return 0; }
     std::uint64_t signs_heard(int) const override { return heard; }
     void show_host_waits(std::uint64_t waited_ns) override { host_waits_ns = waited_ns; }
     std::uint64_t all_hosts_wait_ns() const override { return all_wait_ns; }
-    void abort(int exit_code) override { std::_Exit(exit_code); }
 
   private:
-    std::vector<cluster::HostLayout> hosts_;
-    int size_ = 0, local_rank_;
+    static std::vector<cluster::HostLayout> layout(int ranks, std::uint64_t host_count) {
+        std::vector<cluster::HostLayout> hosts;
+        int next = 0;
+        for (std::uint64_t h = 0; h < host_count; ++h) {
+            hosts.push_back({"h" + std::to_string(h + 1), {}});
+            for (int i = 0; i < ranks; ++i) hosts.back().ranks.push_back(next++);
+        }
+        return hosts;
+    }
 };
 
 struct Memory {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "harness/engine/sync.hpp"
+#include "tests/unit/cluster/silent_ranks.hpp"
 
 using namespace feedbench;
 using cluster::StepBarrier;
@@ -13,22 +14,9 @@ using cluster::StepBarrier;
 namespace {
 
 // A job of two ranks of which the other one is played by the test: it agrees when told to.
-class Scripted final : public cluster::Communicator {
+class Scripted final : public test::SilentRanks {
   public:
-    int rank() const override { return 0; }
-    int size() const override { return 2; }
-    const std::vector<cluster::HostLayout>& hosts() const override { return hosts_; }
-    int host_index() const override { return 0; }
-    int local_rank() const override { return 0; }
-    void barrier() override {}
-    std::vector<std::string> gather(const std::string&) override { return {}; }
-    std::string broadcast(const std::string& bytes) override { return bytes; }
-    void sum(std::span<std::uint64_t>) override {}
-    void sum(std::span<double>) override {}
-    void min(std::span<std::uint64_t>) override {}
-    void max(std::span<std::uint64_t>) override {}
-    void send(int, const std::string&) override {}
-    std::string receive(int) override { return {}; }
+    Scripted() : SilentRanks({{"h", {0, 1}}}, 0) {}
     void start_agreement(std::uint64_t value) override {
         REQUIRE_FALSE(agreeing);
         agreeing = true;
@@ -44,15 +32,11 @@ class Scripted final : public cluster::Communicator {
     }
     void announce_stop(std::uint64_t value) override { announced = std::max(announced, value); }
     std::uint64_t announced_stop() override { return announced; }
-    void abort(int) override { std::abort(); }
 
     std::deque<std::uint64_t> others; // what the other rank says, one a step, once it has arrived
     std::vector<std::uint64_t> said;  // what this rank said
     bool agreeing = false;
     std::uint64_t announced = 0;
-
-  private:
-    std::vector<cluster::HostLayout> hosts_{{"h", {0, 1}}};
 };
 
 struct Bench {

@@ -1,4 +1,4 @@
-#include "harness/metrics/histogram.hpp"
+#include "harness/types/histogram.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -6,7 +6,7 @@
 
 #include "harness/types/random.hpp"
 
-using feedbench::metrics::Histogram;
+using feedbench::Histogram;
 
 TEST_CASE("an empty histogram has no values and says so") {
     const Histogram h;

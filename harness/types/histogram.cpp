@@ -1,4 +1,4 @@
-#include "harness/metrics/histogram.hpp"
+#include "harness/types/histogram.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-namespace feedbench::metrics {
+namespace feedbench {
 
 // Bucket rule: every power of two from 2^9 ns (512 ns) to 2^40 ns (1099 s) is cut into 64 equal parts. A part is at
 // most 1/64 of its lower bound wide and is represented by its middle, so the error is at most 1/128 = 0.78 %. Bucket 0
@@ -125,4 +125,4 @@ HistogramData Histogram::data(const std::string& key) const {
     return data;
 }
 
-} // namespace feedbench::metrics
+} // namespace feedbench

@@ -10,7 +10,7 @@
 
 #include "harness/types/run_result.hpp"
 
-namespace feedbench::metrics {
+namespace feedbench {
 
 class Histogram {
   public:
@@ -33,4 +33,4 @@ class Histogram {
     double sum_ = 0;
 };
 
-} // namespace feedbench::metrics
+} // namespace feedbench
