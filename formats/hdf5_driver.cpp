@@ -156,7 +156,9 @@ Handle create_on(Medium& medium, bool latest_version) {
     Handle access = access_list(medium);
     if (!access.is_valid()) return {};
     if (latest_version && H5Pset_libver_bounds(access.get(), H5F_LIBVER_LATEST, H5F_LIBVER_LATEST) < 0) return {};
-    return {H5Fcreate("layout", H5F_ACC_TRUNC, H5P_DEFAULT, access.get()), H5Fclose};
+    Handle creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose); // of the root group, without the time of making
+    if (!creation.is_valid() || H5Pset_obj_track_times(creation.get(), false) < 0) return {};
+    return {H5Fcreate("layout", H5F_ACC_TRUNC, creation.get(), access.get()), H5Fclose};
 }
 
 Handle open_on(Medium& medium) {

@@ -30,7 +30,9 @@ std::vector<hsize_t> as_hsize(const std::vector<std::uint64_t>& values) { return
 Handle creation_list(const FileShape& shape, const std::vector<std::uint64_t>& chunk_dims) {
     const bool is_compressed = shape.compression == FileShape::Compression::gzip;
     Handle list(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
-    bool ok = list.is_valid() && H5Pset_fill_time(list.get(), H5D_FILL_TIME_NEVER) >= 0 &&
+    // Without the time of making: the same dataset is the same bytes whenever and by whomever it is written.
+    bool ok = list.is_valid() && H5Pset_obj_track_times(list.get(), false) >= 0 &&
+              H5Pset_fill_time(list.get(), H5D_FILL_TIME_NEVER) >= 0 &&
               H5Pset_alloc_time(list.get(), is_compressed ? H5D_ALLOC_TIME_INCR : H5D_ALLOC_TIME_EARLY) >= 0;
     if (ok && !chunk_dims.empty())
         ok = H5Pset_chunk(list.get(), static_cast<int>(chunk_dims.size()), as_hsize(chunk_dims).data()) >= 0;
