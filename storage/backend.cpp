@@ -18,6 +18,8 @@ Status Backend::list(const std::string& path, const std::function<bool(std::stri
 Status Backend::make_directories(const std::string& path) { return not_offered(*this, "mkdir", path); }
 Status Backend::remove(const std::string& path) { return not_offered(*this, "remove", path); }
 Status Backend::remove_leftovers(const std::string&) { return {}; }
+
+Status Backend::settle() { return {}; }
 Status Backend::write_file(const std::string& path, std::span<const std::byte>) {
     return not_offered(*this, "write", path);
 }
@@ -25,6 +27,7 @@ Expected<std::string> Backend::read_file(const std::string& path, std::uint64_t)
     return not_offered(*this, "read", path);
 }
 Expected<FilesystemFacts> Backend::facts(const std::string& path) { return not_offered(*this, "statfs", path); }
+std::vector<EndpointCounters> Backend::statistics() const { return {}; }
 CacheDrop Backend::cache_drop() const { return {}; }
 std::string Backend::local_path(const std::string&) const { return {}; }
 void Backend::cancel_pending() {}

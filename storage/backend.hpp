@@ -12,8 +12,10 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "harness/engine/io_op.hpp"
+#include "harness/types/endpoint_counters.hpp"
 #include "harness/types/error.hpp"
 #include "harness/types/option.hpp"
 #include "harness/types/workload.hpp"
@@ -38,13 +40,16 @@ struct Capabilities {
 };
 
 struct BackendRequest {
-    std::string uri;                            // as the user wrote it
-    std::string root;                           // what follows the scheme
-    std::map<std::string, std::string> options; // from the URI ("model:latency=..") and storage_options
+    std::string uri;                                  // as the user wrote it
+    std::string root;                                 // what follows the scheme
+    std::map<std::string, std::string> options;       // from the URI ("model:latency=..") and storage_options
+    std::map<std::string, std::string> inner_options; // fault: those of the backend that it wraps
     bool odirect = false;
+    bool will_write = false; // asked to write later: storage that cannot says so now
     IoEngine io_engine = IoEngine::uring;
     std::uint32_t io_threads = 4;
-    std::uint64_t seed = 0; // model: jitter
+    std::uint64_t seed = 0; // model, s3: jitter
+    std::uint32_t rank = 0; // s3: which of several endpoints
     engine::Reactor* reactor = nullptr;
 };
 
@@ -54,11 +59,16 @@ struct FileStat {
 };
 
 struct FilesystemFacts {
-    std::string type;   // "ext4", "tmpfs", "null", ...
-    std::string device; // "/dev/vda", or empty
+    std::string type;   // "ext4", "tmpfs", "null", "s3", "nfs3", ...
+    std::string device; // "/dev/vda", "server:/export", or empty
     std::uint64_t free_bytes = 0, total_bytes = 0;
     std::uint64_t free_inodes = 0; // 0 = not said
     std::uint64_t filesystem_id = 0;
+    std::string mount_point, mount_options; // empty: it is not mounted. Of s3, nfs: what was agreed ("path-style, tls")
+    bool is_network = false;                // a server, or a FUSE daemon, answers
+    bool is_memory = false;                 // nothing lies below it
+    std::string server; // name or address, without port, that the bytes come from; empty: not known here (a mount:
+                        // probes::remote_host may know it)
 };
 
 enum class DropOutcome : std::uint8_t { dropped, not_permitted, not_offered };
@@ -90,10 +100,18 @@ class Backend : public engine::IoTarget {
     // Removes what writers that were killed have left half-written directly in `path` (list does not show it). Only
     // when nobody writes there. By default nothing: most storage keeps no such thing.
     virtual Status remove_leftovers(const std::string& path);
+    // What was committed without a flush is seen by other clients, too, when this returns; the first error of such a
+    // commit that was not told before. Called once a writer has written its files. By default nothing: with most
+    // storage a commit has done it all.
+    virtual Status settle();
     virtual Status write_file(const std::string& path,
                               std::span<const std::byte> content); // small files, committed atomically
     virtual Expected<std::string> read_file(const std::string& path, std::uint64_t limit_bytes);
+    // Also of a path that is not there (yet). No round trip where one can be spared: it is asked before every run.
     virtual Expected<FilesystemFacts> facts(const std::string& path);
+    // What the client's own library has counted of each server since this backend was made; by default nothing (a mount
+    // is the kernel's). Asked once, after the run, and when a run fails.
+    virtual std::vector<EndpointCounters> statistics() const;
     // By default (an empty function) not offered.
     virtual CacheDrop cache_drop() const;
     // A path that a library with its own I/O (libhdf5) can open on this host; empty = there is none.

@@ -7,6 +7,7 @@
 // timers of the reactor, so that they work under the virtual clock too.
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 #include <vector>
 
 #include "harness/engine/reactor.hpp"
@@ -61,6 +62,7 @@ class FaultBackend final : public Backend, engine::EventSource {
         return inner_->remove(path);
     }
     Status remove_leftovers(const std::string& path) override { return inner_->remove_leftovers(path); }
+    Status settle() override { return inner_->settle(); }
     Status write_file(const std::string& path, std::span<const std::byte> content) override {
         if (auto failed = name_fault("write", path)) return *failed;
         return inner_->write_file(path, content);
@@ -70,6 +72,7 @@ class FaultBackend final : public Backend, engine::EventSource {
         return inner_->read_file(path, limit);
     }
     Expected<FilesystemFacts> facts(const std::string& path) override { return inner_->facts(path); }
+    std::vector<EndpointCounters> statistics() const override { return inner_->statistics(); }
     CacheDrop cache_drop() const override { return inner_->cache_drop(); }
     std::string local_path(const std::string& path) const override { return inner_->local_path(path); }
     std::string display_path(const std::string& path) const override { return inner_->display_path(path); }
@@ -279,11 +282,11 @@ void FaultBackend::finish(Carried& c) {
 } // namespace
 
 Expected<std::unique_ptr<Backend>> make_fault_backend(const BackendRequest& request) {
-    auto plan = parse_fault_plan(request.options);
-    if (!plan) return config_error(plan.error().message, request.uri);
+    auto plan = parse_fault_plan(request.options, request.uri);
+    if (!plan) return plan.error();
     BackendRequest inner = request;
     inner.uri = request.options.at("inner");
-    inner.options.clear();
+    inner.options = std::exchange(inner.inner_options, {});
     if (inner.uri.empty()) return config_error("fault: needs a backend behind it: fault:...;inner=/path", request.uri);
     if (!request.reactor) return internal_error("the fault backend needs a reactor");
     auto made = make_backend(std::move(inner));

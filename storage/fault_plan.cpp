@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <optional>
 
+#include "harness/types/option_reader.hpp"
 #include "harness/types/option_values.hpp"
 #include "storage/registry.hpp"
 
@@ -13,7 +15,7 @@ namespace {
 
 using engine::IoKind;
 
-constexpr Option kOptions[] = {
+constexpr Option kFaultOptions[] = {
     {"error", OptionType::text, "", "", "errno name, and a schedule unless `rate` says which: EIO@7, EACCES@1+, EIO"},
     {"rate", OptionType::number, "", "0",
      "share of the operations that fail with `error` (EIO if that is empty): 0.001"},
@@ -61,7 +63,7 @@ int errno_named(std::string_view name) {
 
 } // namespace
 
-std::span<const Option> fault_options() { return kOptions; }
+std::span<const Option> fault_options() { return kFaultOptions; }
 
 Expected<Schedule> Schedule::parse(std::string_view text) {
     Schedule s;
@@ -81,55 +83,45 @@ Expected<Schedule> Schedule::parse(std::string_view text) {
     return s;
 }
 
-Expected<FaultPlan> parse_fault_plan(const std::map<std::string, std::string>& options) {
+Expected<FaultPlan> parse_fault_plan(const std::map<std::string, std::string>& options, const std::string& uri) {
     FaultPlan plan;
-    const auto schedule = [&](std::string_view text, Schedule& out) -> Status {
-        auto parsed = Schedule::parse(text);
-        if (!parsed) return parsed.error();
-        out = *parsed;
-        return {};
+    OptionReader reader(kFaultOptions, options, uri);
+    const auto schedule = [&reader](const char* key, std::string_view text) {
+        const auto parsed = Schedule::parse(text);
+        if (!parsed) reader.refuse(key, parsed.error().message);
+        return parsed ? *parsed : Schedule{};
     };
-    auto rate = parse_number(options.at("rate"));
-    if (!rate) return rate.error();
-    if (*rate < 0 || *rate > 1) return config_error("rate: '" + options.at("rate") + "' is no share between 0 and 1");
-    std::string error = options.at("error");
+    const double rate = reader.number("rate", 0, 1);
+    std::string error = reader.text("error");
     const std::size_t at = error.find('@');
-    if (*rate > 0) {
-        if (at != std::string::npos)
-            return config_error("error: '" + error + "' has a schedule, and rate is given too");
+    if (rate > 0) {
+        if (at != std::string::npos) reader.refuse("error", "'" + error + "' has a schedule, and rate is given too");
         if (error.empty()) error = "EIO";
-        plan.error_at = Schedule::with_probability(*rate);
+        plan.error_at = Schedule::with_probability(rate);
     } else if (!error.empty()) {
         if (at == std::string::npos)
-            return config_error("error: '" + error + "' says not when: NAME@SCHEDULE, as EIO@7, or rate=0.001");
-        if (auto status = schedule(std::string_view(error).substr(at + 1), plan.error_at); !status)
-            return status.error();
+            reader.refuse("error", "'" + error + "' says not when: NAME@SCHEDULE, as EIO@7, or rate=0.001");
+        else
+            plan.error_at = schedule("error", std::string_view(error).substr(at + 1));
     }
     if (!error.empty()) {
         plan.error = errno_named(error.substr(0, at));
-        if (plan.error == 0) return config_error("error: '" + error.substr(0, at) + "' is no errno name, as EIO is");
+        if (plan.error == 0) reader.refuse("error", "'" + error.substr(0, at) + "' is no errno name, as EIO is");
     }
-    const auto kinds = kinds_named(options.at("on"));
-    if (!kinds)
-        return config_error("on: '" + options.at("on") +
-                            "' is none of open, create, read, write, fsync, commit, close, namespace, any, nor several "
-                            "of them joined by +");
-    plan.on = *kinds;
-    if (const std::string& seed = options.at("seed"); seed != "0") {
-        std::int64_t number = 0;
-        (void)std::from_chars(seed.data(), seed.data() + seed.size(), number); // the table's type has been checked
-        if (number < 0) return config_error("seed: '" + seed + "' is negative");
-        plan.seed = static_cast<std::uint64_t>(number);
-    }
-    if (auto status = schedule(options.at("delay_at"), plan.delay_at); !status) return status.error();
-    if (auto status = schedule(options.at("short"), plan.short_at); !status) return status.error();
-    if (auto status = schedule(options.at("stall"), plan.stall_at); !status) return status.error();
-    auto delay = parse_duration_ns(options.at("delay"));
-    if (!delay) return delay.error();
-    auto space = parse_size_bytes(options.at("space"));
-    if (!space) return space.error();
-    plan.delay_ns = *delay;
-    plan.space_bytes = *space;
+    if (const auto kinds = kinds_named(reader.text("on")))
+        plan.on = *kinds;
+    else
+        reader.refuse("on", "'" + reader.text("on") +
+                                "' is none of open, create, read, write, fsync, commit, close, namespace, any, nor "
+                                "several of them joined by +");
+    if (const auto seed = reader.integer("seed", 0, std::numeric_limits<std::int64_t>::max()); seed != 0)
+        plan.seed = static_cast<std::uint64_t>(seed);
+    plan.delay_at = schedule("delay_at", reader.text("delay_at"));
+    plan.short_at = schedule("short", reader.text("short"));
+    plan.stall_at = schedule("stall", reader.text("stall"));
+    plan.delay_ns = reader.duration_ns("delay");
+    plan.space_bytes = reader.bytes("space");
+    if (auto status = reader.status(); !status) return status.error();
     return plan;
 }
 

@@ -52,6 +52,7 @@ struct FaultPlan {
     std::uint64_t seed = 0; // 0: the run's
 };
 
-Expected<FaultPlan> parse_fault_plan(const std::map<std::string, std::string>& options); // every key is there
+// `uri` is named in messages.
+Expected<FaultPlan> parse_fault_plan(const std::map<std::string, std::string>& options, const std::string& uri);
 
 } // namespace feedbench::storage

@@ -5,13 +5,13 @@
 #include <cmath>
 #include <cstdio>
 
-#include "harness/types/option_values.hpp"
+#include "harness/types/option_reader.hpp"
 
 namespace feedbench::storage {
 
 namespace {
 
-constexpr Option kOptions[] = {
+constexpr Option kModelOptions[] = {
     {"bandwidth", OptionType::size_bytes, "bytes/s", "0",
      "shared by all operations of this process; 0 = without limit"},
     {"latency", OptionType::duration_s, "s", "0",
@@ -38,48 +38,16 @@ constexpr Option kOptions[] = {
     {"cache_latency", OptionType::duration_s, "s", "0", "of every operation on a file that lies in memory"},
 };
 
-// Reads typed values and keeps the first error.
-class Reader {
-  public:
-    Reader(const std::map<std::string, std::string>& options, const std::string& uri) : options_(options), uri_(uri) {}
-
-    double rate(const char* key) { return static_cast<double>(read<std::uint64_t>(key, parse_size_bytes)); }
-    std::uint64_t bytes(const char* key) { return read<std::uint64_t>(key, parse_size_bytes); }
-    std::uint64_t duration_ns(const char* key) { return read<std::uint64_t>(key, parse_duration_ns); }
-    double number(const char* key, double least, double most, const char* expected) {
-        const double value = read<double>(key, parse_number);
-        if (!error_ && (value < least || value > most)) refuse(key, "'" + options_.at(key) + "' is not " + expected);
-        return value;
-    }
-    ModelTime time(const char* key, const char* key_p99) {
-        const ModelTime time{duration_ns(key), duration_ns(key_p99)};
-        if (error_ || time.p99_ns == 0) return time;
-        if (time.median_ns == 0)
-            refuse(key_p99, std::string("has no meaning without ") + key + ", the median of the distribution");
-        else if (time.p99_ns < time.median_ns)
-            refuse(key_p99,
-                   "'" + options_.at(key_p99) + "' lies below " + key + ", the median, of '" + options_.at(key) + "'");
-        return time;
-    }
-    void refuse(const char* key, const std::string& message) {
-        if (!error_) error_ = config_error(message, uri_ + ": " + key);
-    }
-    const std::optional<Error>& error() const { return error_; }
-
-  private:
-    template <class T>
-    T read(const char* key, Expected<T> (*parse)(std::string_view)) {
-        const auto found = options_.find(key);
-        if (found == options_.end()) return T{}; // a test that makes the backend without its table
-        auto value = parse(found->second);
-        if (value) return *value;
-        refuse(key, value.error().message);
-        return T{};
-    }
-    const std::map<std::string, std::string>& options_;
-    const std::string& uri_;
-    std::optional<Error> error_;
-};
+ModelTime time_of(OptionReader& reader, const char* key, const char* key_p99) {
+    const ModelTime time{reader.duration_ns(key), reader.duration_ns(key_p99)};
+    if (reader.has_failed() || time.p99_ns == 0) return time;
+    if (time.median_ns == 0)
+        reader.refuse(key_p99, std::string("has no meaning without ") + key + ", the median of the distribution");
+    else if (time.p99_ns < time.median_ns)
+        reader.refuse(key_p99, "'" + reader.text(key_p99) + "' lies below " + key + ", the median, of '" +
+                                   reader.text(key) + "'");
+    return time;
+}
 
 std::string shortest(double value) {
     char text[40];
@@ -101,35 +69,32 @@ std::string duration_text(std::uint64_t ns) {
 
 } // namespace
 
-std::span<const Option> model_options() { return kOptions; }
+std::span<const Option> model_options() { return kModelOptions; }
 
 Expected<ModelParameters> parse_model_parameters(const std::map<std::string, std::string>& options,
                                                  const std::string& uri) {
-    constexpr double kMostHosts = 1e6, kMostParallel = 1e9, kMostOperations = 1e15;
-    Reader reader(options, uri);
+    constexpr std::int64_t kMostHosts = 1'000'000, kMostParallel = 1'000'000'000;
+    constexpr double kMostOperations = 1e15;
+    OptionReader reader(kModelOptions, options, uri);
+    const auto rate = [&reader](const char* key) { return static_cast<double>(reader.bytes(key)); };
     ModelParameters p;
-    p.bytes_per_second = reader.rate("bandwidth");
-    p.operations_per_second = reader.number("iops", 0, kMostOperations, "a number of operations a second");
-    p.parallel_count = static_cast<std::uint32_t>(
-        reader.number("parallel", 0, kMostParallel, "a number of operations that are worked on at a time"));
-    p.latency = reader.time("latency", "latency_p99");
-    p.open_latency = reader.time("open_latency", "open_latency_p99");
+    p.bytes_per_second = rate("bandwidth");
+    p.operations_per_second = reader.number("iops", 0, kMostOperations);
+    p.parallel_count = static_cast<std::uint32_t>(reader.integer("parallel", 0, kMostParallel));
+    p.latency = time_of(reader, "latency", "latency_p99");
+    p.open_latency = time_of(reader, "open_latency", "open_latency_p99");
     p.jitter_ns = reader.duration_ns("jitter");
     p.piece_bytes = reader.bytes("piece");
-    if (options.contains("hosts"))
-        p.host_count =
-            static_cast<std::uint32_t>(reader.number("hosts", 1, kMostHosts, "a number of hosts, at least 1"));
-    p.link_bytes_per_second = reader.rate("link");
+    p.host_count = static_cast<std::uint32_t>(reader.integer("hosts", 1, kMostHosts));
+    p.link_bytes_per_second = rate("link");
     p.client_cost_ns = reader.duration_ns("client_cost");
-    p.cached_share = reader.number("cached", 0, 1, "a share between 0 and 1");
-    p.cache_bytes_per_second = reader.rate("cache_bandwidth");
+    p.cached_share = reader.number("cached", 0, 1);
+    p.cache_bytes_per_second = rate("cache_bandwidth");
     p.cache_latency_ns = reader.duration_ns("cache_latency");
     for (const char* key : {"cache_bandwidth", "cache_latency"})
-        if (const auto found = options.find(key); p.cached_share == 0 && found != options.end() &&
-                                                  (p.cache_bytes_per_second > 0 || p.cache_latency_ns > 0) &&
-                                                  found->second != "0")
+        if (p.cached_share == 0 && (p.cache_bytes_per_second > 0 || p.cache_latency_ns > 0) && reader.text(key) != "0")
             reader.refuse(key, "has no effect without cached=SHARE");
-    if (reader.error()) return *reader.error();
+    if (auto status = reader.status(); !status) return status.error();
     return p;
 }
 

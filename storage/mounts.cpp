@@ -102,12 +102,15 @@ Mount find_mount(std::string_view mountinfo, std::string_view real_path) {
         const std::string_view number = next_word(line);
         next_word(line);
         const std::string mount_point = unescaped(next_word(line));
-        const std::size_t dash = line.find(" - ");
+        const std::string_view flags = next_word(line);
+        // There may be no optional field between the flags and the dash.
+        const std::size_t dash = line.starts_with("- ") ? 0 : line.find(" - ");
         if (mount_point.empty() || dash == std::string_view::npos) continue;
         if (!holds(mount_point, real_path) || mount_point.size() < best_length) continue;
-        line.remove_prefix(dash + 3);
+        line.remove_prefix(dash == 0 ? 2 : dash + 3);
         best_length = mount_point.size();
         best.mount_point = mount_point;
+        best.flags = std::string(flags);
         best.type = std::string(next_word(line));
         best.device = unescaped(next_word(line));
         best.options = std::string(next_word(line));
@@ -129,6 +132,25 @@ std::vector<std::string> option_values(const Mount& mount, std::string_view key)
             values.push_back(unescaped(one.substr(key.size() + 1)));
     }
     return values;
+}
+
+std::string shown_options(const Mount& mount) {
+    std::vector<std::string_view> seen;
+    std::string shown;
+    for (std::string_view rest : {std::string_view(mount.flags), std::string_view(mount.options)})
+        while (!rest.empty()) {
+            const std::size_t end = std::min(rest.find(','), rest.size());
+            const std::string_view one = rest.substr(0, end);
+            rest.remove_prefix(std::min(end + 1, rest.size()));
+            if (one.empty() || std::find(seen.begin(), seen.end(), one) != seen.end()) continue;
+            seen.push_back(one);
+            const std::string_view key = one.substr(0, one.find('='));
+            const bool is_secret = key.size() < one.size() && (key.find("pass") != std::string_view::npos ||
+                                                               key.find("secret") != std::string_view::npos);
+            if (!shown.empty()) shown += ',';
+            shown += is_secret ? std::string(key) + "=<hidden>" : unescaped(one);
+        }
+    return shown;
 }
 
 bool is_memory_filesystem(std::string_view type) {
@@ -157,6 +179,7 @@ Expected<Filesystem> filesystem_at(const std::string& path) {
     fs.type = mount.type.empty() ? type_by_magic(status.f_type) : mount.type;
     fs.device = mount.device;
     fs.mount_point = mount.mount_point;
+    fs.options = shown_options(mount);
     const auto block_bytes = static_cast<std::uint64_t>(status.f_frsize > 0 ? status.f_frsize : status.f_bsize);
     fs.free_bytes = status.f_bavail * block_bytes;
     fs.total_bytes = status.f_blocks * block_bytes;

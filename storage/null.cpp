@@ -5,7 +5,7 @@
 #include <array>
 #include <cerrno>
 
-#include "harness/types/option_values.hpp"
+#include "harness/types/option_reader.hpp"
 #include "storage/costly_reads.hpp"
 #include "storage/registry.hpp"
 
@@ -83,8 +83,9 @@ std::span<const Option> null_options() {
 }
 
 Expected<std::unique_ptr<Backend>> make_null_backend(const BackendRequest& request) {
-    const auto copy = request.options.find("copy"); // checked by make_backend; without one nothing is copied
-    const std::uint64_t bytes = copy == request.options.end() ? 0 : parse_size_bytes(copy->second).value();
+    OptionReader reader(null_options(), request.options, request.uri);
+    const std::uint64_t bytes = reader.bytes("copy");
+    if (auto status = reader.status(); !status) return status.error();
     std::unique_ptr<Backend> null = std::make_unique<NullBackend>();
     if (bytes == 0) return null;
     auto source = CopySource::make(bytes);

@@ -2,10 +2,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <climits>
 
 #include "harness/engine/reactor.hpp"
+#include "harness/types/option_reader.hpp"
 #include "storage/posix_base.hpp"
 #include "storage/registry.hpp"
 
@@ -13,7 +15,7 @@ namespace feedbench::storage {
 
 namespace {
 
-constexpr Option kOptions[] = {
+constexpr Option kPosixOptions[] = {
     {"readahead", OptionType::text, "", "normal",
      "what the kernel is told of buffered reads: normal (nothing, as numpy and tf.data do), sequential, off"},
     {"preallocate", OptionType::boolean, "", "false", "reserve a new file's blocks before its first byte (fallocate)"},
@@ -32,25 +34,10 @@ Expected<std::string> absolute(std::string root) {
 
 } // namespace
 
-std::span<const Option> posix_options() { return kOptions; }
-
-Expected<std::unique_ptr<Backend>> make_posix_backend(const BackendRequest& request) {
-    PosixSettings settings;
-    auto root = absolute(request.root);
+Expected<PosixPlace> posix_place(const std::string& given) {
+    auto root = absolute(given);
     if (!root) return root.error();
-    settings.root = std::move(*root);
-    settings.odirect = request.odirect;
-    const std::string& readahead = request.options.at("readahead");
-    if (readahead == "sequential")
-        settings.readahead = Readahead::sequential;
-    else if (readahead == "off")
-        settings.readahead = Readahead::off;
-    else if (readahead != "normal")
-        return config_error("storage option 'readahead': '" + readahead + "' is none of normal, sequential, off",
-                            request.uri);
-    settings.preallocate = request.options.at("preallocate") == "true";
-
-    const std::string shown = settings.root.empty() ? "/" : settings.root;
+    const std::string shown = root->empty() ? "/" : *root;
     struct stat status {};
     if (::stat(shown.c_str(), &status) != 0) {
         if (errno != ENOENT) return storage_error("open", shown, errno); // not there: datagen makes it
@@ -58,15 +45,31 @@ Expected<std::unique_ptr<Backend>> make_posix_backend(const BackendRequest& requ
         return storage_error("open", shown, ENOTDIR, "a folder is expected, and this is a file");
     auto filesystem = filesystem_at(shown);
     if (!filesystem) return filesystem.error();
+    return PosixPlace{std::move(*root), std::move(*filesystem)};
+}
+
+std::span<const Option> posix_options() { return kPosixOptions; }
+
+Expected<std::unique_ptr<Backend>> make_posix_backend(const BackendRequest& request) {
+    PosixSettings settings;
+    auto place = posix_place(request.root);
+    if (!place) return place.error();
+    settings.root = std::move(place->root);
+    settings.odirect = request.odirect;
+    OptionReader reader(kPosixOptions, request.options, request.uri);
+    static constexpr std::array<std::string_view, 3> kReadahead{"normal", "sequential", "off"};
+    settings.readahead = static_cast<Readahead>(reader.choice("readahead", kReadahead));
+    settings.preallocate = reader.boolean("preallocate");
+    if (auto status = reader.status(); !status) return status.error();
 
     if (!request.reactor || request.reactor->clock().is_virtual())
         return config_error("real storage cannot run under the virtual clock; use null: or model:", request.uri);
     if (request.io_engine == IoEngine::threads)
-        return make_posix_threads(std::move(settings), std::move(*filesystem), *request.reactor,
+        return make_posix_threads(std::move(settings), std::move(place->filesystem), *request.reactor,
                                   std::max(request.io_threads, 1U));
     if (!request.reactor->uring())
         return config_error("reader.io_engine=uring is asked for, and this process has no ring", request.uri);
-    return make_posix_uring(std::move(settings), std::move(*filesystem), *request.reactor);
+    return make_posix_uring(std::move(settings), std::move(place->filesystem), *request.reactor);
 }
 
 } // namespace feedbench::storage

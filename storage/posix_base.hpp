@@ -129,6 +129,13 @@ class PosixJobs {
     OpJob* unused_ = nullptr;
 };
 
+// Where a path that somebody gave lies: absolute, its filesystem known; a folder, or nothing yet.
+struct PosixPlace {
+    std::string root; // as in PosixSettings
+    Filesystem filesystem;
+};
+Expected<PosixPlace> posix_place(const std::string& given);
+
 std::unique_ptr<Backend> make_posix_uring(PosixSettings settings, Filesystem filesystem, engine::Reactor& reactor);
 std::unique_ptr<Backend> make_posix_threads(PosixSettings settings, Filesystem filesystem, engine::Reactor& reactor,
                                             unsigned thread_count);

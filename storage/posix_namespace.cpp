@@ -177,6 +177,10 @@ Expected<FilesystemFacts> PosixBackend::facts(const std::string& path) {
     facts.total_bytes = found->total_bytes;
     facts.free_inodes = found->free_inodes;
     facts.filesystem_id = found->id;
+    facts.mount_point = found->mount_point;
+    facts.mount_options = found->options;
+    facts.is_network = found->is_network;
+    facts.is_memory = found->is_memory;
     return facts;
 }
 

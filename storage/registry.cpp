@@ -2,32 +2,43 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
-#include "harness/types/option_values.hpp"
+#include "harness/types/option_reader.hpp"
 #include "storage/model.hpp"
 
 namespace feedbench::storage {
 
 namespace {
 
-const std::array<BackendEntry, 5>& table() {
-    static const std::array<BackendEntry, 5> entries{{
-        {"file", "a local or mounted filesystem: /path, file:/path", posix_options(), make_posix_backend},
-        {"posix", "the same as file", posix_options(), make_posix_backend},
+constexpr Traits kPosix{.direct_io = true, .page_cached = true};
+constexpr Traits kMpi{.page_cached = true};
+constexpr Traits kNfs{.direct_io = true, .is_network = true};
+constexpr Traits kObjects{.direct_io = true, .object_semantics = true, .is_network = true};
+constexpr Traits kNothing{.has_content = false, .virtual_time = true};
+
+const std::array<BackendEntry, 9>& table() {
+    static const std::array<BackendEntry, 9> entries{{
+        {"file", "a local or mounted filesystem: /path, file:/path", posix_options(), make_posix_backend, false,
+         kPosix},
+        {"posix", "the same as file", posix_options(), make_posix_backend, false, kPosix},
+        {"mpiio", "MPI's own I/O on a path that it reaches: mpiio:/path", mpiio_options(), make_mpiio_backend, false,
+         kMpi},
+        {"nfs", "an NFS server, without a mount: nfs://server/export/path", nfs_options(), make_nfs_backend, false,
+         kNfs, nfs_unavailable},
+        {"s3",
+         "an object store: s3://bucket/prefix; endpoint and region are options, keys come from the environment or "
+         "files",
+         s3_options(), make_s3_backend, false, kObjects, s3_unavailable},
+        {"feedfs", "the project's own filesystem, without a mount: feedfs:VOLUME, a folder made by `feedfs mkfs`",
+         feedfs_options(), make_feedfs_backend, false, kPosix},
         {"null", "stores nothing and answers at once: what the client itself costs", null_options(), make_null_backend,
-         true},
-        {"model", "simulated storage of a given bandwidth and latency", model_options(), make_model_backend, true},
+         true, kNothing},
+        {"model", "simulated storage of a given bandwidth and latency", model_options(), make_model_backend, true,
+         kNothing},
         {"fault", "any other backend with errors, delays, short reads or stalls on schedule; ends in ;inner=URI",
-         fault_options(), make_fault_backend, true},
+         fault_options(), make_fault_backend, true, kPosix},
     }};
     return entries;
-}
-
-const BackendEntry* find_entry(std::string_view scheme) {
-    for (const BackendEntry& entry : backends())
-        if (entry.scheme == scheme) return &entry;
-    return nullptr;
 }
 
 // A scheme is letters, digits, '+', '-', '.' before the first ':'. "./a:b" and "/a:b" are paths.
@@ -70,39 +81,21 @@ Status split_options(std::string_view text, const std::string& uri, std::map<std
     return {};
 }
 
-Status check_value(const Option& option, const std::string& value) {
-    const auto refused = [&](std::string why) {
-        return config_error("storage option '" + std::string(option.key) + "': " + std::move(why));
-    };
-    switch (option.type) {
-    case OptionType::boolean:
-        if (value != "true" && value != "false") return refused("'" + value + "' is neither true nor false");
-        break;
-    case OptionType::integer: {
-        std::int64_t number = 0;
-        const auto [end, code] = std::from_chars(value.data(), value.data() + value.size(), number);
-        if (code != std::errc{} || end != value.data() + value.size())
-            return refused("'" + value + "' is not an integer");
-        break;
-    }
-    case OptionType::number:
-        if (auto number = parse_number(value); !number) return refused(number.error().message);
-        break;
-    case OptionType::size_bytes:
-        if (auto bytes = parse_size_bytes(value); !bytes) return refused(bytes.error().message);
-        break;
-    case OptionType::duration_s:
-        if (auto ns = parse_duration_ns(value); !ns) return refused(ns.error().message);
-        break;
-    case OptionType::text:
-        break;
-    }
-    return {};
-}
-
 } // namespace
 
 std::span<const BackendEntry> backends() { return table(); }
+
+const BackendEntry* find_backend(std::string_view scheme) {
+    for (const BackendEntry& entry : backends())
+        if (entry.scheme == scheme) return &entry;
+    return nullptr;
+}
+
+const Option* find_option(const BackendEntry& entry, std::string_view key) {
+    for (const Option& option : entry.options)
+        if (option.key == key) return &option;
+    return nullptr;
+}
 
 Expected<Uri> parse_uri(const std::string& text) {
     if (text.empty()) return config_error("a storage URI or a path is expected, and nothing was given");
@@ -113,7 +106,7 @@ Expected<Uri> parse_uri(const std::string& text) {
         uri.root = text;
         return uri;
     }
-    const BackendEntry* entry = find_entry(scheme);
+    const BackendEntry* entry = find_backend(scheme);
     if (!entry)
         return config_error("there is no storage backend '" + std::string(scheme) +
                                 "' (there are: " + joined(backends(), [](const BackendEntry& e) { return e.scheme; }) +
@@ -135,24 +128,36 @@ Expected<Uri> parse_uri(const std::string& text) {
 Expected<std::unique_ptr<Backend>> make_backend(BackendRequest request) {
     auto uri = parse_uri(request.uri);
     if (!uri) return uri.error();
-    const BackendEntry& entry = *find_entry(uri->scheme);
+    const BackendEntry& entry = *find_backend(uri->scheme);
+    if (entry.unavailable)
+        if (std::string why = entry.unavailable(); !why.empty()) return config_error(std::move(why), request.uri);
     request.root = uri->root;
+    if (find_option(entry, "inner")) // what is not its own is for the backend that it wraps, which checks it
+        for (auto it = request.options.begin(); it != request.options.end();) {
+            const auto next = std::next(it);
+            if (!find_option(entry, it->first)) request.inner_options.insert(request.options.extract(it));
+            it = next;
+        }
     for (auto& [key, value] : uri->options) request.options[key] = value;
-    for (const auto& [key, value] : request.options) {
-        const auto option = std::find_if(entry.options.begin(), entry.options.end(),
-                                         [&key = key](const Option& o) { return o.key == key; });
-        if (option == entry.options.end())
+    for (auto& [key, value] : request.options) {
+        const Option* option = find_option(entry, key);
+        if (!option)
             return config_error(
                 "the backend '" + std::string(entry.scheme) + "' has no option '" + key + "'" +
                     (entry.options.empty()
                          ? std::string("; it has none at all")
                          : " (it has: " + joined(entry.options, [](const Option& o) { return o.key; }) + ")"),
                 request.uri);
-        if (auto status = check_value(*option, value); !status) return status.error();
+        if (option->type == OptionType::boolean && (value == "True" || value == "False")) // YAML, as DLIO writes it
+            value[0] = value == "True" ? 't' : 'f';
+        if (auto status = check_option(*option, value); !status) return status.error();
     }
     for (const Option& option : entry.options)
         request.options.try_emplace(std::string(option.key), option.default_value);
-    return entry.make(request);
+    auto made = entry.make(request);
+    if (made && request.will_write && !(*made)->capabilities().can_write)
+        return config_error("this storage cannot be written: " + (*made)->capabilities().note, request.uri);
+    return made;
 }
 
 } // namespace feedbench::storage

@@ -104,7 +104,10 @@ Task<void> replace(Rig& rig) {
     if (!old_file || !new_file) co_return;
     CHECK(new_file->size_bytes == 70'000);
     BufferLease lease = rig.pool->try_lease();
-    CHECK_RESULT(rig.move(IoKind::read, *old_file, 0, 65536, lease), == 3000); // whoever has the old one open keeps it
+    const std::int64_t got = co_await rig.move(IoKind::read, *old_file, 0, 65536, lease);
+    // Whoever has the old one open keeps it. An NFSv3 server does not know who has what open: it is gone, and says so.
+    if (rig.backend->capabilities().name == "nfs" && got == -ESTALE) co_return;
+    CHECK(got == 3000);
     CHECK(has_pattern(lease.data(), 0, 3000));
 }
 
@@ -235,6 +238,21 @@ Task<void> answers(Rig& rig) {
         if (answer == Submit::pending) CHECK(counter.last == &op);
         CHECK(op.result >= 0);
     }
+}
+
+TEST_CASE("backends: what the table says of a backend is what it is") {
+    for_each_backend([](Rig& rig, const std::string&) {
+        const storage::Capabilities& is = rig.backend->capabilities();
+        const std::string scheme = is.name.substr(0, is.name.find(':')); // "fault:posix"
+        const storage::BackendEntry* entry = storage::find_backend(scheme);
+        REQUIRE(entry);
+        CHECK(is.has_content == entry->traits.has_content);
+        CHECK(is.object_semantics == entry->traits.object_semantics);
+        CHECK((!is.direct_io || entry->traits.direct_io));
+        CHECK((!is.page_cached || entry->traits.page_cached));
+        CHECK((!is.virtual_time || entry->traits.virtual_time));
+        CHECK(entry->traits.is_network == !rig.backend->statistics().empty());
+    });
 }
 
 TEST_CASE("backends: done is never followed by a completion, pending by exactly one, and never from inside submit") {

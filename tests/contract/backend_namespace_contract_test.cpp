@@ -15,7 +15,9 @@ TEST_CASE("backends: what the table says of itself") {
         REQUIRE(facts);
         CHECK_FALSE(facts->type.empty());
         CHECK(facts->free_bytes > 0);
-        if (c.has_content) CHECK(rig.backend->display_path("x/y.npz") == folder + "/x/y.npz");
+        if (!c.has_content) return;
+        CHECK(rig.backend->display_path("x/y.npz").ends_with("/x/y.npz"));
+        CHECK(rig.backend->display_path("x/y.npz").find(folder) != std::string::npos);
     });
     for (const storage::BackendEntry& entry : storage::backends()) {
         CHECK_FALSE(entry.help.empty());

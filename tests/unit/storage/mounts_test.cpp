@@ -48,3 +48,12 @@ TEST_CASE("mounts: memory and network filesystems are known") {
 }
 
 } // namespace
+
+TEST_CASE("mount options are shown as mount(8) does, each once, and no secret among them") {
+    const char* const text =
+        "30 1 0:41 / /mnt/c rw,nosuid,relatime - cifs //server/share rw,vers=3.0,username=u,password=abc\n"
+        "31 1 0:42 / /mnt/d rw,noatime shared:5 master:2 - ceph 10.0.0.1:/ rw,secret=xyz,acl\n";
+    CHECK(shown_options(find_mount(text, "/mnt/c/x")) == "rw,nosuid,relatime,vers=3.0,username=u,password=<hidden>");
+    CHECK(shown_options(find_mount(text, "/mnt/d")) == "rw,noatime,secret=<hidden>,acl");
+    CHECK(shown_options(Mount{}).empty());
+}

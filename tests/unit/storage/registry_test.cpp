@@ -2,6 +2,9 @@
 
 #include <catch2/catch.hpp>
 
+#include "harness/engine/clock.hpp"
+#include "harness/engine/reactor.hpp"
+
 namespace {
 
 using namespace feedbench;
@@ -46,7 +49,7 @@ TEST_CASE("registry: what is refused, and what the sentence says") {
     CHECK(refusal("").find("nothing was given") != std::string::npos);
     const std::string unknown = refusal("gopher://x");
     CHECK(unknown.find("gopher") != std::string::npos);
-    CHECK(unknown.find("file, posix, null, model, fault") != std::string::npos);
+    for (const BackendEntry& entry : backends()) CHECK(unknown.find(std::string(entry.scheme)) != std::string::npos);
     CHECK(refusal("file:").find("a place is expected") != std::string::npos);
     CHECK(refusal("model:latency").find("'latency' is not key=value") != std::string::npos);
     CHECK(refusal("model:latenzy=1ms").find("has no option 'latenzy'") != std::string::npos);
@@ -79,3 +82,23 @@ TEST_CASE("registry: schemes are unique and options have defaults of their own t
 }
 
 } // namespace
+
+TEST_CASE("registry: what wraps a backend passes on the workload's options that are not its own, and only those") {
+    const auto clock = engine::make_virtual_clock();
+    auto reactor = engine::Reactor::make(*clock, {.use_uring = false});
+    REQUIRE(reactor.has_value());
+    const auto made = [&](const std::string& uri, std::map<std::string, std::string> options) {
+        BackendRequest request;
+        request.uri = uri;
+        request.options = std::move(options);
+        request.reactor = reactor->get();
+        return make_backend(std::move(request));
+    };
+    CHECK(made("fault:error=EIO@3;inner=model:", {{"bandwidth", "1GB"}}).has_value());
+    const auto unknown = made("fault:error=EIO@3;inner=model:", {{"bandwith", "1GB"}});
+    REQUIRE_FALSE(unknown.has_value());
+    CHECK(unknown.error().message.find("the backend 'model' has no option 'bandwith'") != std::string::npos);
+    const auto misspelt = made("fault:eror=EIO@3;inner=model:", {});
+    REQUIRE_FALSE(misspelt.has_value());
+    CHECK(misspelt.error().message.find("the backend 'fault' has no option 'eror'") != std::string::npos);
+}
