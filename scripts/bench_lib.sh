@@ -19,6 +19,8 @@ print("ok" if (v >= b if r == "ge" else v <= b) else "MISSED")' "$5" "$6" "$7") 
   printf '%s\t%s\t%s\t%s\t%s\t%s %s\t%s\n' "$1" "$2" "$3" "$4" "$5" "$6" "$7" "$verdict" >>"$BENCH_ROWS"
   say "$verdict: $1: $2 $4 beside $3, $5 (wanted: $6 $7)"
 }
+# skipped NAME UNIT RELATION BOUND WHY : a row that this machine cannot measure
+skipped() { printf '%s\t-\t-\t%s\t-\t%s %s\tskipped: %s\n' "$@" >>"$BENCH_ROWS"; say "skipped: $1: $5"; }
 # print_rows : the table; fails where a bound was missed
 print_rows() {
   { printf 'what\tours\tyardstick\tunit\tvalue\twanted\tverdict\n'; cat "$BENCH_ROWS"; } | column -t -s "$(printf '\t')"

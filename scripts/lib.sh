@@ -39,7 +39,16 @@ need_packages() {
   [ ${#missing[@]} -eq 0 ] && return 0
   [ "$(id -u)" -eq 0 ] || die "packages are missing; as root: apt-get install --no-install-recommends ${missing[*]}"
   say "installing ${missing[*]}"
-  local install=(env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}")
+  # Servers are for the tests to start: none may start by itself on its default port.
+  local guard=/usr/sbin/policy-rc.d made_guard=
+  if [ ! -e "$guard" ]; then printf '#!/bin/sh\nexit 101\n' >"$guard" && chmod 755 "$guard" && made_guard=$guard; fi
+  local code=0
+  install_packages "${missing[@]}" || code=$?
+  [ -z "$made_guard" ] || rm -f "$made_guard"
+  return "$code"
+}
+install_packages() { # NAME...
+  local install=(env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@")
   # The package lists may be there and good enough; fetch them only when not.
   "${install[@]}" >/dev/null 2>&1 && return 0
   quietly "$ROOT/build/log/apt-update.txt" apt-get update -qq || return 1

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Every test: integration, interop, simulated runs and style on the release build; unit tests with address and undefined behaviour
-# sanitizers; the engine's unit tests with the thread sanitizer.
+# sanitizers; with the thread sanitizer the engine's unit tests, and those of feedfs in which threads meet.
 #
 #   scripts/test.sh [--quick | --full] [CTEST-OPTION...]
 #     --quick     all on the release build, no sanitizer builds
-#     --full      besides: unit tests on the release build too, and every header compiled alone
+#     --full      besides: unit tests on the release build too, every header compiled alone, Ceph's S3 gateway, a build without libcurl and libnfs
 #     -R REGEX    and all other options go to ctest; sanitizer builds run the same selection
 #   Exit code 0: everything passed. The last line counts tests.
 . "$(dirname "$0")/lib.sh"
@@ -19,9 +19,11 @@ while [ $# -gt 0 ]; do
   shift
 done
 
-need_packages build test || exit 1
-# Readers written by other people, for the interop tests; what drives the browser.
-need_npm tests/interop && need_npm tests/browser || exit 1
+sections=(build test servers)
+[ "$mode" != full ] || sections+=(full)
+need_packages "${sections[@]}" || exit 1
+# Readers written by other people, for the interop tests; what drives the browser; a small S3 server.
+need_npm tests/interop && need_npm tests/browser && need_npm tests/servers/s3rver || exit 1
 
 failures=0 passed=0 failed=0 skipped=0
 # run_tests PRESET OPTION... : ctest in build/PRESET; its counts are added up.
@@ -41,6 +43,12 @@ case $mode in
   full) build release all unit_tests && run_tests release ;;
 esac || failures=$((failures + 1))
 
+if [ "$mode" = full ]; then
+  if build slim feedbench feedfs; then
+    say "without libcurl and libnfs:"
+    run_tests slim -R '^without_libraries$'
+  else failures=$((failures + 1)); fi
+fi
 if [ "$mode" != quick ]; then
   # The leak checker would report what libraries keep for themselves until the end; ours are covered.
   export ASAN_OPTIONS=${ASAN_OPTIONS:-abort_on_error=0} UBSAN_OPTIONS=print_stacktrace=1
@@ -49,11 +57,25 @@ if [ "$mode" != quick ]; then
     run_tests asan -L '^(unit|sim)$'
   else failures=$((failures + 1)); fi
   # GCC 12's thread sanitizer knows the older, less random address layout only.
-  if build tsan unit_engine; then
+  # tsan_test TEST CASE... : no cases: all of them
+  tsan_test() {
+    local log=$ROOT/build/log/tsan-$1.txt
+    case " ${threaded[*]} " in *" $1 "*) ;; *) return ;; esac
+    if setarch -R "$ROOT/build/tsan/$1" "${@:2}" >"$log" 2>&1; then passed=$((passed + 1))
+    else tail -n 40 "$log"; failed=$((failed + 1)); fi
+    echo "$1: $(tail -n 2 "$log" | head -n 1)"
+  }
+  threaded=() selected=$(cd "$ROOT/build/asan" && ctest -N "${ctest_options[@]}")
+  for name in unit_engine unit_feedfs unit_feedfs_mount; do
+    grep -q "#[0-9]*: $name\$" <<<"$selected" && threaded+=("$name")
+  done
+  if [ ${#threaded[@]} -eq 0 ]; then :
+  elif build tsan "${threaded[@]}"; then
     say "with the thread sanitizer:"
-    if setarch -R "$ROOT/build/tsan/unit_engine" >"$ROOT/build/log/tsan.txt" 2>&1; then passed=$((passed + 1))
-    else tail -n 40 "$ROOT/build/log/tsan.txt"; failed=$((failed + 1)); fi
-    tail -n 2 "$ROOT/build/log/tsan.txt" | head -n 1
+    tsan_test unit_engine
+    tsan_test unit_feedfs '[threads]'
+    # A mount publishes hundreds of files together, each locked; the deadlock detector knows 64 locks a thread at most.
+    TSAN_OPTIONS=detect_deadlocks=0 tsan_test unit_feedfs_mount
   else failures=$((failures + 1)); fi
 fi
 echo "$passed passed, $failed failed, $skipped skipped"

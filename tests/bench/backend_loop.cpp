@@ -1,9 +1,11 @@
 // bench_backend_loop: engine and posix backend alone, without loaders and formats; beside bench_read_loop it shows what
 // they cost.
 //
-//   bench_backend_loop --mode pread|open_pread --depth 4 --engine uring|threads [--odirect] [--unregistered] --loops 5
+//   bench_backend_loop --mode pread|open_pread|blocks --depth 4 --engine uring|threads [--odirect] [--unregistered]
+//   --loops 5
 //   --block 262144 DIRECTORY
-// `depth` coroutines take files in turn and read each front to back. Prints the same JSON as bench_read_loop.
+// `depth` coroutines take files in turn and read each front to back; in the mode `blocks` they take the blocks of each
+// file in turn, so that `depth` reads of one file are in flight. Prints the same JSON as bench_read_loop.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -40,8 +42,8 @@ struct Bench {
     storage::Backend* backend = nullptr;
     engine::BufferPool* pool = nullptr;
     std::vector<std::string> files;
-    std::vector<std::unique_ptr<engine::File>> opened; // mode pread
-    std::uint64_t next = 0, bytes = 0, reads = 0;
+    std::vector<std::unique_ptr<engine::File>> opened; // not mode open_pread
+    std::uint64_t next = 0, next_offset = 0, bytes = 0, reads = 0;
 };
 
 void check(const Bench& b, const IoOp& op, const std::string& path) {
@@ -57,28 +59,32 @@ engine::Task<std::unique_ptr<engine::File>> open_file(Bench& b, const std::strin
     co_return std::move(op.opened);
 }
 
+// How many bytes came.
+engine::Task<std::uint64_t> read_block(Bench& b, engine::File* file, std::size_t index, std::uint64_t offset) {
+    engine::BufferLease lease = b.pool->try_lease();
+    IoOp op;
+    op.kind = IoKind::read;
+    op.file = file;
+    op.offset = offset;
+    op.data = lease.data();
+    op.bytes = std::min(b.block_bytes, round_up(file->size_bytes - offset, file->alignment_bytes));
+    op.buffer_index = b.registered ? lease.index() : -1;
+    co_await b.reactor->perform(*b.backend, op);
+    check(b, op, b.files[index]);
+    if (op.result == 0) fail(b.files[index] + " is shorter than it was");
+    b.bytes += static_cast<std::uint64_t>(op.result);
+    ++b.reads;
+    co_return static_cast<std::uint64_t>(op.result);
+}
+
 engine::Task<void> worker(Bench& b) {
     while (b.next < b.files.size() * b.loops) {
         const std::size_t index = b.next++ % b.files.size();
         std::unique_ptr<engine::File> mine;
         if (b.opened.empty()) mine = co_await open_file(b, b.files[index]);
         engine::File* file = mine ? mine.get() : b.opened[index].get();
-        for (std::uint64_t offset = 0; offset < file->size_bytes;) {
-            engine::BufferLease lease = b.pool->try_lease();
-            IoOp op;
-            op.kind = IoKind::read;
-            op.file = file;
-            op.offset = offset;
-            op.data = lease.data();
-            op.bytes = std::min(b.block_bytes, round_up(file->size_bytes - offset, file->alignment_bytes));
-            op.buffer_index = b.registered ? lease.index() : -1;
-            co_await b.reactor->perform(*b.backend, op);
-            check(b, op, b.files[index]);
-            if (op.result == 0) fail(b.files[index] + " is shorter than it was");
-            offset += static_cast<std::uint64_t>(op.result);
-            b.bytes += static_cast<std::uint64_t>(op.result);
-            ++b.reads;
-        }
+        for (std::uint64_t offset = 0; offset < file->size_bytes;)
+            offset += co_await read_block(b, file, index, offset);
         if (mine) {
             IoOp op;
             op.kind = IoKind::close;
@@ -88,12 +94,28 @@ engine::Task<void> worker(Bench& b) {
     }
 }
 
+// Of the mode `blocks`.
+engine::Task<void> block_worker(Bench& b) {
+    while (b.next < b.files.size() * b.loops) {
+        const std::size_t index = b.next % b.files.size();
+        engine::File* file = b.opened[index].get();
+        const std::uint64_t offset = b.next_offset;
+        b.next_offset += b.block_bytes;
+        if (b.next_offset >= file->size_bytes) {
+            ++b.next;
+            b.next_offset = 0;
+        }
+        const std::uint64_t expected = std::min(b.block_bytes, file->size_bytes - offset);
+        if (co_await read_block(b, file, index, offset) < expected) fail(b.files[index] + ": a read was short");
+    }
+}
+
 engine::Task<void> run(Bench& b) {
-    if (b.mode == "pread")
+    if (b.mode != "open_pread")
         for (const auto& path : b.files) b.opened.push_back(co_await open_file(b, path));
     engine::TaskGroup group(*b.reactor);
     const std::uint64_t begin_ns = engine::monotonic_ns(), begin_cpu_ns = engine::process_cpu_ns();
-    for (std::uint64_t i = 0; i < b.depth; ++i) group.spawn(worker(b));
+    for (std::uint64_t i = 0; i < b.depth; ++i) group.spawn(b.mode == "blocks" ? block_worker(b) : worker(b));
     co_await group.join();
     const double wall_s = static_cast<double>(engine::monotonic_ns() - begin_ns) / 1e9;
     const double cpu_s = static_cast<double>(engine::process_cpu_ns() - begin_cpu_ns) / 1e9;
