@@ -20,6 +20,7 @@ constexpr std::uint64_t kBufferBytes = kMiB;
 constexpr std::uint32_t kWritesInFlight = 4; // of one file
 constexpr std::uint64_t kFilesMost = 32, kFilesLeast = 4;
 constexpr std::uint32_t kBuffers = 2 * kFilesMost;
+constexpr std::size_t kNamesMost = 10; // of a rank's files that were not written
 // Enough files side by side to hide each one's fsync and rename; few where each fills the queue by itself.
 constexpr std::uint64_t kBytesSideBySide = 32 * kMiB;
 
@@ -44,6 +45,7 @@ class SplitWriter {
     std::uint64_t written = 0, kept = 0, payload_bytes = 0, file_bytes = 0;
     WriteTotals totals;
     std::optional<Error> error;
+    std::vector<std::string> failed; // the first names that the storage would not take
     bool stop = false;
 
   private:
@@ -55,6 +57,8 @@ class SplitWriter {
             auto status = co_await write_one(index, shape);
             if (!status) {
                 if (!error && status.error().kind != ErrorKind::interrupted) error = status.error();
+                if (status.error().kind != ErrorKind::interrupted && failed.size() < kNamesMost)
+                    failed.push_back(plan_.name(index));
                 stop = true;
             }
         }
@@ -167,6 +171,27 @@ class Watch {
     bool interrupted_ = false;
 };
 
+// What a failed run leaves to be written: how many files, and the first that were refused. Collective.
+// `late`: this rank's storage took files and lost them afterwards, so that more are missing than it refused.
+std::string missing_words(const DatasetRequest& request, const std::vector<std::unique_ptr<SplitWriter>>& splits,
+                          std::uint64_t file_count, bool late) {
+    std::string mine;
+    std::uint64_t sums[] = {0, late ? 1U : 0U};
+    std::uint64_t& there = sums[0];
+    for (const auto& split : splits) {
+        there += split->written + split->kept;
+        for (const std::string& name : split->failed) mine += (mine.empty() ? "" : ", ") + name;
+    }
+    request.communicator->sum(sums);
+    std::string names;
+    for (const std::string& one : request.communicator->gather(mine))
+        if (!one.empty()) names += (names.empty() ? "" : ", ") + one;
+    names = request.communicator->broadcast(names); // every rank tells the same error
+    if (there >= file_count) return {};
+    return fmt::format("{}{} of {} files are missing{}", sums[1] > 0 ? "at least " : "", file_count - there, file_count,
+                       names.empty() ? "" : ", refused were " + names);
+}
+
 Task<void> write_splits(std::vector<std::unique_ptr<SplitWriter>>& splits) {
     for (auto& split : splits) co_await split->run();
 }
@@ -216,6 +241,8 @@ Expected<DatasetReport> generate_dataset(const DatasetRequest& request) {
     }
     for (const auto& split : splits)
         if (status && split->error) status = *split->error;
+    const Status settled = request.backend->settle();
+    if (status && !settled) status = settled;
     if (!status)
         communicator.announce_stop(1);
     else if (interrupted)
@@ -224,7 +251,14 @@ Expected<DatasetReport> generate_dataset(const DatasetRequest& request) {
                        .operation = "datagen",
                        .path = request.backend->display_path(""),
                        .host = {}};
-    if (status = cluster::agree(communicator, status); !status) return status.error();
+    if (status = cluster::agree(communicator, status); !status) {
+        Error failed = status.error();
+        const std::string missing =
+            missing_words(request, splits, plans[0].file_count() + plans[1].file_count(), !settled);
+        if (failed.kind == ErrorKind::storage && !missing.empty())
+            failed.message += (failed.message.empty() ? "" : "; ") + missing;
+        return failed;
+    }
 
     std::uint64_t sums[] = {splits[0]->written + splits[1]->written,
                             splits[0]->kept + splits[1]->kept,

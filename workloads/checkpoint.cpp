@@ -10,6 +10,7 @@
 #include "workloads/checkpoint_ceiling.hpp"
 #include "workloads/checkpoint_result.hpp"
 #include "workloads/host_limits.hpp"
+#include "workloads/storage_facts.hpp"
 #include "workloads/training_setup.hpp"
 
 namespace feedbench::workloads {
@@ -105,6 +106,8 @@ Expected<RunResult> run_checkpoint(const RunRequest& request) {
     CheckpointOutcome outcome;
     outcome.ceiling = std::move(*ceiling);
     const probes::HostLimits limits = measure_host_limits(request, **backend);
+    const StorageResult facts = look_at_storage(**backend, "checkpoints", config::checkpoint_location(workload),
+                                                request.reactor->clock().is_virtual());
     outcome.cpu_start = probes::cpu_mark({});
     outcome.cpu_start.limits = limits;
     Status cleaned;
@@ -119,6 +122,7 @@ Expected<RunResult> run_checkpoint(const RunRequest& request) {
         }
         outcome.stop = run.stop_reason();
         gather_checkpoint_run(request, *plan, run, outcome);
+        outcome.storages = gather_storage(communicator, **backend, facts);
         cleaned = clean_up(request, run, store);
     }
     if (ring) (void)ring->register_buffers({}).has_value();

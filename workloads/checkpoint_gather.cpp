@@ -89,7 +89,7 @@ void CheckpointRun::gather(const dataset::CheckpointEntry& entry, bool is_write,
     result.start_s = since(start_ns_, moved.start_ns);
     result.committed = true;
     result.content_verified = !is_write && plan_.settings.verifies && backend_.capabilities().has_content;
-    metrics::Histogram pieces, fsyncs;
+    Histogram pieces, fsyncs;
     std::uint32_t rank = 0; // processes are in the order of their ranks
     std::vector<std::vector<RankEvidence>> evidence(communicator.hosts().size());
     for (const cluster::HostLayout& host : communicator.hosts()) result.hosts.push_back({host.name, 0, 0, 0, {}});
@@ -104,8 +104,8 @@ void CheckpointRun::gather(const dataset::CheckpointEntry& entry, bool is_write,
         }
         result.hosts[host].process_cpu_s += of_process.process_cpu_s;
         result.hosts[host].host_cpu_s += of_process.host_cpu_s;
-        pieces.merge(metrics::Histogram::parse(fields[2]));
-        fsyncs.merge(metrics::Histogram::parse(fields[3]));
+        pieces.merge(Histogram::parse(fields[2]));
+        fsyncs.merge(Histogram::parse(fields[3]));
         evidence[host].push_back(RankEvidence::from_bytes(fields[4]));
     }
     for (std::size_t h = 0; h < evidence.size(); ++h) result.hosts[h].cache = merge_evidence(evidence[h]);

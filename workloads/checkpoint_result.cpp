@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "harness/cluster/error_exchange.hpp"
 #include "harness/config/load_yaml.hpp"
@@ -11,25 +10,18 @@
 #include "harness/metrics/checkpoint_metrics.hpp"
 #include "harness/types/units.hpp"
 #include "harness/verdict/rule.hpp"
-#include "workloads/host_message.hpp"
 #include "workloads/message.hpp"
+#include "workloads/result_head.hpp"
+#include "workloads/storage_facts.hpp"
 
 namespace feedbench::workloads {
 
 namespace {
 
 void merge_process(CheckpointOutcome& outcome, const std::vector<std::string>& fields, bool first_of_host) {
-    const HostFacts facts = unpack_host(fields[0]);
-    if (first_of_host)
-        outcome.hosts.push_back(facts);
-    else
-        for (HostFacts& host : outcome.hosts)
-            if (host.name == facts.name) probes::merge_host(host, facts);
-    std::vector<Slice> slices(fields[1].size() / sizeof(Slice));
-    if (!slices.empty()) std::memcpy(slices.data(), fields[1].data(), fields[1].size());
-    merge_slices(outcome.slices, slices);
-    if (!fields[2].empty())
-        outcome.start_to_first_byte_s = std::max(outcome.start_to_first_byte_s.value_or(0), std::stod(fields[2]));
+    merge_process_fields(fields, first_of_host, outcome.hosts, outcome.slices);
+    if (const std::string& first_byte_s = fields[kProcessFields]; !first_byte_s.empty())
+        outcome.start_to_first_byte_s = std::max(outcome.start_to_first_byte_s.value_or(0), std::stod(first_byte_s));
 }
 
 Metric maybe(std::string key, std::string unit, std::optional<double> value, std::string reason, std::string formula) {
@@ -38,7 +30,7 @@ Metric maybe(std::string key, std::string unit, std::optional<double> value, std
 
 void add_rows(RunResult& result, const CheckpointOutcome& outcome) {
     result.metrics = metrics::checkpoint_run_rows(result.checkpoints);
-    const auto add = [&](const metrics::Histogram& histogram, const std::string& key) {
+    const auto add = [&](const Histogram& histogram, const std::string& key) {
         if (histogram.count() == 0) return;
         result.histograms.push_back(histogram.data(key));
         const std::vector<Metric> rows = metrics::latency_rows(result.histograms.back(), key);
@@ -91,31 +83,22 @@ void add_notes(const RunRequest& request, RunResult& result) {
                                    "its own host wrote"});
 }
 
-const char* status_of(const CheckpointOutcome& outcome) {
-    if (outcome.stop == accelerator::kInterrupted) return "interrupted";
-    return outcome.error || outcome.stop == accelerator::kFailed ? "failed" : "complete";
-}
-
 } // namespace
 
 void gather_checkpoint_run(const RunRequest& request, const CheckpointPlan& plan, CheckpointRun& run,
                            CheckpointOutcome& outcome) {
     cluster::Communicator& communicator = *request.communicator;
     const cluster::Doing doing(communicator.life(), "gathering the results at rank 0");
-    const auto& hosts = communicator.hosts();
-    HostFacts facts =
-        probes::host_facts({}, outcome.cpu_start, hosts[static_cast<std::size_t>(communicator.host_index())].name);
-    facts.accelerator_count = plan.placement.count;
-    facts.bytes_delivered = run.bytes_moved();
-    const std::vector<Slice> slices = run.last_slices();
-    static_assert(std::is_trivially_copyable_v<Slice>); // both ends are the same binary
+    std::vector<std::string> mine = process_fields(request, {.cpu_start = outcome.cpu_start,
+                                                             .accelerator_count = plan.placement.count,
+                                                             .bytes_delivered = run.bytes_moved(),
+                                                             .slices = run.last_slices()});
     const auto first_byte_s = run.start_to_first_byte_s();
+    mine.push_back(first_byte_s ? std::to_string(*first_byte_s) : std::string());
     outcome.error = cluster::first_error_of_all(communicator, outcome.error);
-    const std::vector<std::string> all = communicator.gather(pack_strings(
-        {pack_host(facts), std::string(reinterpret_cast<const char*>(slices.data()), slices.size() * sizeof(Slice)),
-         first_byte_s ? std::to_string(*first_byte_s) : std::string()}));
+    const std::vector<std::string> all = communicator.gather(pack_strings(mine));
     if (communicator.rank() != 0) return;
-    for (const cluster::HostLayout& host : hosts)
+    for (const cluster::HostLayout& host : communicator.hosts())
         for (std::size_t i = 0; i < host.ranks.size(); ++i)
             merge_process(outcome, unpack_strings(all[static_cast<std::size_t>(host.ranks[i])]), i == 0);
     outcome.checkpoints = std::move(run.results());
@@ -129,27 +112,16 @@ void gather_checkpoint_run(const RunRequest& request, const CheckpointPlan& plan
 RunResult make_checkpoint_result(const RunRequest& request, const CheckpointPlan& plan, const storage::Backend& backend,
                                  CheckpointOutcome outcome) {
     const Workload& workload = *request.workload;
-    RunResult result;
-    result.feedbench_version = FEEDBENCH_VERSION;
-    result.kind = "checkpoint";
-    result.status = status_of(outcome);
-    if (outcome.error) result.errors.push_back(*outcome.error);
+    RunResult result =
+        begin_result(request, "checkpoint", {.error = outcome.error, .stop = outcome.stop}, plan.placement, backend);
     if (request.communicator->rank() != 0) return result;
 
-    result.workload = workload.name;
-    result.model = workload.model.name;
-    result.framework = workload.framework;
     result.format = "pt";
-    result.backend = backend.capabilities().name;
     result.data_folder = config::checkpoint_location(workload);
     result.odirect = workload.checkpoint.odirect;
-    result.io_engine = workload.reader.io_engine == IoEngine::uring ? "uring" : "threads";
-    result.accelerator_count = plan.placement.total;
-    result.rank_count = static_cast<std::uint32_t>(request.communicator->size());
-    result.run_seed = request.run_seed;
-    result.virtual_time = request.reactor->clock().is_virtual();
-    result.config = workload.values;
     result.findings = std::move(outcome.findings);
+    result.storages = std::move(outcome.storages);
+    add_retry_findings(result.storages, result.findings);
     result.hosts = std::move(outcome.hosts);
     result.slices = std::move(outcome.slices);
     result.checkpoints = std::move(outcome.checkpoints);

@@ -16,10 +16,11 @@ struct CheckpointOutcome {
     Ceiling ceiling;
     // Rank 0:
     std::vector<HostFacts> hosts;
+    std::vector<StorageResult> storages;
     std::vector<Slice> slices;
     std::vector<CheckpointResult> checkpoints;
     std::vector<Finding> findings;
-    metrics::Histogram written, read, synced;
+    Histogram written, read, synced;
     std::optional<double> gap_s, start_to_first_byte_s;
 };
 

@@ -211,6 +211,8 @@ Task<void> CheckpointRun::move_parts(const std::vector<CheckpointPart>& parts, b
     for (std::size_t i = 0; i < parts.size(); ++i) group.spawn(move_part(parts[i], is_write, moved.parts[i]));
     co_await group.join();
     group.clear();
+    if (is_write) // what was committed without a flush: before the checkpoint is said to be there
+        if (auto settled = backend_.settle(); !settled) fail(settled.error());
     if (!start_to_first_byte_s_ && !request_.reactor->clock().is_virtual())
         if (const auto age_s = probes::process_age_s({}); age_s && moved.parts.front().first_byte_ns > 0) {
             std::uint64_t first_ns = ~std::uint64_t{0};

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "harness/accelerator/accelerator.hpp"
+#include "harness/cluster/stall_watch.hpp"
 #include "harness/probes/cpu.hpp"
 #include "workloads/checkpoint_cache.hpp"
 #include "workloads/checkpoint_setup.hpp"
@@ -30,8 +31,8 @@ class CheckpointRun {
     // Rank 0. Of whole checkpoints.
     std::vector<CheckpointResult>& results() { return results_; }
     std::vector<Finding>& findings() { return findings_; }
-    const metrics::Histogram& piece_latency(bool is_write) const { return is_write ? written_ : read_; }
-    const metrics::Histogram& fsync_latency() const { return synced_; }
+    const Histogram& piece_latency(bool is_write) const { return is_write ? written_ : read_; }
+    const Histogram& fsync_latency() const { return synced_; }
     std::optional<double> gap_s() const { return gap_s_; }
     // From the start of the process to its first byte; nothing: there was none, or the machine does not say.
     std::optional<double> start_to_first_byte_s() const { return start_to_first_byte_s_; }
@@ -90,7 +91,7 @@ class CheckpointRun {
     std::vector<dataset::CheckpointEntry> readable_; // the same on every process
     std::vector<CheckpointResult> results_;
     std::vector<Finding> findings_;
-    metrics::Histogram written_, read_, synced_;
+    Histogram written_, read_, synced_;
     std::optional<double> gap_s_, start_to_first_byte_s_;
     std::string unfinished_;
     // What people are shown.
@@ -98,7 +99,7 @@ class CheckpointRun {
     std::uint32_t shown_index_ = 0, shown_count_ = 0;
     std::uint64_t bytes_before_ = 0, pieces_before_ = 0; // of whole checkpoints, of this process
     std::uint64_t last_progress_ns_ = 0, last_bytes_ = 0;
-    std::uint64_t rescued_at_completion_ = ~std::uint64_t{0};
+    cluster::DeadlockWatch deadlock_{*request_.reactor};
 };
 
 } // namespace feedbench::workloads

@@ -16,7 +16,7 @@
 #include "harness/config/checkpoint_sizes.hpp"
 #include "harness/engine/buffer_pool.hpp"
 #include "harness/engine/sync.hpp"
-#include "harness/metrics/histogram.hpp"
+#include "harness/types/histogram.hpp"
 #include "storage/backend.hpp"
 
 namespace feedbench::workloads {
@@ -46,7 +46,7 @@ struct PartReport {
 struct CheckpointTally {
     std::uint64_t bytes = 0, pieces = 0;
     std::uint32_t in_flight = 0;
-    metrics::Histogram piece_latency, fsync_latency;
+    Histogram piece_latency, fsync_latency;
 };
 
 class CheckpointStream {

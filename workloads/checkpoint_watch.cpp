@@ -1,7 +1,6 @@
 // What looks on while checkpoints are moved: slices, signals, other processes' stops, stalls of virtual time, progress.
 #include <algorithm>
 
-#include "harness/cluster/stall_watch.hpp"
 #include "harness/types/units.hpp"
 #include "workloads/checkpoint_run.hpp"
 
@@ -39,16 +38,8 @@ void CheckpointRun::heartbeat() {
 
 // Virtual time: what stalls is a deadlock that is seen at once; it is reported, cancelled and drained.
 bool CheckpointRun::rescue() {
-    engine::Reactor& reactor = *request_.reactor;
-    if (reactor.in_flight() == 0 || reactor.completion_count() == rescued_at_completion_) return false;
-    rescued_at_completion_ = reactor.completion_count();
-    if (barrier_.check_stop() == 0)
-        fail({.kind = ErrorKind::stalled,
-              .message =
-                  "no event can ever come; outstanding:" + cluster::describe_outstanding(reactor, reactor.now_ns()),
-              .operation = {},
-              .path = {},
-              .host = {}});
+    if (!deadlock_.can_cancel()) return false;
+    if (barrier_.check_stop() == 0) fail(deadlock_.error());
     stop_moving();
     return true;
 }

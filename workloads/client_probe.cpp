@@ -12,7 +12,7 @@ namespace feedbench::workloads {
 namespace {
 
 // Facts of every host, with what it could carry.
-std::vector<HostFacts> gather_hosts(const RunRequest& request, const storage::Backend& backend) {
+std::vector<HostFacts> gather_hosts(const RunRequest& request, storage::Backend& backend) {
     cluster::Communicator& communicator = *request.communicator;
     const auto& hosts = communicator.hosts();
     probes::CpuMark mark = probes::cpu_mark({});

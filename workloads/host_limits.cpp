@@ -8,6 +8,8 @@
 #include "harness/probes/cpu_allowed.hpp"
 #include "harness/probes/memory_bandwidth.hpp"
 #include "harness/probes/network_interface.hpp"
+#include "harness/probes/proc_file.hpp"
+#include "harness/probes/remote_host.hpp"
 #include "harness/types/units.hpp"
 #include "storage/backend.hpp"
 #include "workloads/message.hpp"
@@ -32,20 +34,32 @@ unsigned threads_of_rank(std::uint64_t cpus_together, std::uint64_t cpus_of_rank
     return static_cast<unsigned>(std::min(share, cpus_of_rank));
 }
 
-} // namespace
-
-probes::DataSource find_data_source(const probes::Machine& machine, const storage::Backend& backend) {
+// On this host, without symbolic links; empty where it has none.
+std::string real_path_of(const storage::Backend& backend) {
     const std::string path = backend.local_path("");
-    if (path.empty()) {
-        probes::DataSource none;
-        none.reason = "the backend " + backend.capabilities().name + " has no path on this host";
-        return none;
-    }
     char real[PATH_MAX];
-    return probes::data_source(machine, ::realpath(path.c_str(), real) ? real : path);
+    return !path.empty() && ::realpath(path.c_str(), real) ? std::string(real) : path;
 }
 
-probes::HostLimits measure_host_limits(const RunRequest& request, const storage::Backend& backend) {
+} // namespace
+
+probes::DataSource find_data_source(const probes::Machine& machine, storage::Backend& backend) {
+    if (const std::string path = real_path_of(backend); !path.empty()) return probes::data_source(machine, path);
+    if (const auto facts = backend.facts(""); facts && !facts->server.empty())
+        return probes::data_source_of_host(machine, facts->server);
+    probes::DataSource none;
+    none.reason = "the backend " + backend.capabilities().name + " has no path on this host";
+    return none;
+}
+
+std::string server_of(const storage::Backend& backend) {
+    const auto mountinfo = probes::read_proc_file(probes::Machine{}.proc + "/self/mountinfo");
+    const std::string path = real_path_of(backend);
+    if (!mountinfo || path.empty()) return {};
+    return probes::remote_host(storage::find_mount(*mountinfo, path)).host;
+}
+
+probes::HostLimits measure_host_limits(const RunRequest& request, storage::Backend& backend) {
     if (request.reactor->clock().is_virtual()) return {};
     cluster::Communicator& communicator = *request.communicator;
     const probes::Machine machine;

@@ -10,6 +10,7 @@
 #include "harness/types/units.hpp"
 #include "workloads/ceiling.hpp"
 #include "workloads/host_limits.hpp"
+#include "workloads/storage_facts.hpp"
 #include "workloads/training_result.hpp"
 #include "workloads/training_run.hpp"
 #include "workloads/training_setup.hpp"
@@ -164,6 +165,12 @@ Expected<RunResult> run_training(const RunRequest& request) {
     // A run that is limited to a few seconds belongs to a job that has asked already.
     const probes::HostLimits limits =
         request.limit.time_ns == 0 ? measure_host_limits(request, **backend) : probes::HostLimits{};
+    const bool is_virtual = request.reactor->clock().is_virtual();
+    const StorageResult data_facts = look_at_storage(**backend, "data", config::data_location(workload), is_virtual);
+    StorageResult checkpoint_facts;
+    if (checkpoint_storage)
+        checkpoint_facts =
+            look_at_storage(*checkpoint_storage, "checkpoints", config::checkpoint_location(workload), is_virtual);
     RunOutcome outcome;
     outcome.ceiling = std::move(*ceiling);
     outcome.cpu_start = probes::cpu_mark({});
@@ -180,6 +187,10 @@ Expected<RunResult> run_training(const RunRequest& request) {
         if (run.settled_cpu()) outcome.cpu_start = *run.settled_cpu();
         outcome.cpu_start.limits = limits;
         gather_run(request, *plan, run, outcome);
+        outcome.storages = gather_storage(communicator, **backend, data_facts);
+        if (checkpoint_storage)
+            for (StorageResult& one : gather_storage(communicator, *checkpoint_storage, checkpoint_facts))
+                outcome.storages.push_back(std::move(one));
         if (checkpoints) {
             auto gathered = checkpoints->gather(run.clock_offset_ns(), outcome.measurements.run_start_ns);
             outcome.measurements.checkpoints = std::move(gathered.checkpoints);

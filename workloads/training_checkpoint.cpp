@@ -155,6 +155,7 @@ Task<void> TrainingCheckpoints::write_parts(Flight& flight) {
         if (!flight.failed && !flight.parts[i].files.empty()) group.spawn(write_part(flight, i));
     co_await group.join();
     group.clear();
+    if (auto settled = backend_.settle(); !settled) fail(flight, settled.error()); // committed without a flush
 }
 
 Task<void> TrainingCheckpoints::write_part(Flight& flight, std::size_t index) {

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
 #include <ctime>
 
 #include "harness/accelerator/steps_h5.hpp"
@@ -11,26 +10,18 @@
 #include "harness/metrics/explain.hpp"
 #include "harness/types/units.hpp"
 #include "harness/verdict/rule.hpp"
-#include "workloads/host_message.hpp"
 #include "workloads/message.hpp"
+#include "workloads/result_head.hpp"
 #include "workloads/steps_gather.hpp"
+#include "workloads/storage_facts.hpp"
 
 namespace feedbench::workloads {
 
 namespace {
 
 void merge_rank(RunOutcome& outcome, const std::vector<std::string>& parts, bool first_of_host) {
-    const HostFacts facts = unpack_host(parts[0]);
-    auto& hosts = outcome.measurements.hosts;
-    if (first_of_host)
-        hosts.push_back(facts);
-    else
-        for (HostFacts& host : hosts)
-            if (host.name == facts.name) probes::merge_host(host, facts);
-    std::vector<Slice> slices(parts[1].size() / sizeof(Slice));
-    if (!slices.empty()) std::memcpy(slices.data(), parts[1].data(), parts[1].size());
-    merge_slices(outcome.measurements.slices, slices);
-    for (std::size_t i = 2; i + 2 < parts.size(); i += 3)
+    merge_process_fields(parts, first_of_host, outcome.measurements.hosts, outcome.measurements.slices);
+    for (std::size_t i = kProcessFields; i + 2 < parts.size(); i += 3)
         outcome.findings.push_back({parts[i], parts[i + 1], parts[i + 2]});
 }
 
@@ -58,25 +49,15 @@ Metric planned_bytes(const TrainingPlan& plan, const Workload& workload, const R
     return row;
 }
 
-const char* status_of(const RunOutcome& outcome) {
-    if (outcome.stop == accelerator::kInterrupted) return "interrupted";
-    return outcome.error || outcome.stop == accelerator::kFailed ? "failed" : "complete";
-}
-
 } // namespace
 
 void gather_run(const RunRequest& request, const TrainingPlan& plan, TrainingRun& run, RunOutcome& outcome) {
     cluster::Communicator& communicator = *request.communicator;
     const cluster::Doing doing(communicator.life(), "gathering the results at rank 0");
-    const auto& hosts = communicator.hosts();
-    HostFacts facts =
-        probes::host_facts({}, outcome.cpu_start, hosts[static_cast<std::size_t>(communicator.host_index())].name);
-    facts.accelerator_count = plan.placement.count;
-    facts.bytes_delivered = run.counters().bytes;
-    const std::vector<Slice> slices = run.last_slices();
-    static_assert(std::is_trivially_copyable_v<Slice>); // both ends are the same binary
-    std::vector<std::string> mine{
-        pack_host(facts), std::string(reinterpret_cast<const char*>(slices.data()), slices.size() * sizeof(Slice))};
+    std::vector<std::string> mine = process_fields(request, {.cpu_start = outcome.cpu_start,
+                                                             .accelerator_count = plan.placement.count,
+                                                             .bytes_delivered = run.counters().bytes,
+                                                             .slices = run.last_slices()});
     for (const Finding& finding : run.findings())
         mine.insert(mine.end(), {finding.rule, finding.verdict, finding.evidence});
     outcome.error = cluster::first_error_of_all(communicator, outcome.error);
@@ -86,7 +67,7 @@ void gather_run(const RunRequest& request, const TrainingPlan& plan, TrainingRun
 
     outcome.measurements = std::move(run.measurements());
     outcome.samples_lost = run.samples_lost();
-    for (const cluster::HostLayout& host : hosts)
+    for (const cluster::HostLayout& host : communicator.hosts())
         for (std::size_t i = 0; i < host.ranks.size(); ++i)
             merge_rank(outcome, unpack_strings(all[static_cast<std::size_t>(host.ranks[i])]), i == 0);
     if (!steps)
@@ -97,25 +78,15 @@ RunResult make_result(const RunRequest& request, const TrainingPlan& plan, stora
                       RunOutcome outcome) {
     const Workload& workload = *request.workload;
     metrics::TrainingMeasurements& m = outcome.measurements;
-    RunResult result;
-    result.feedbench_version = FEEDBENCH_VERSION;
-    result.kind = "training";
-    result.status = status_of(outcome);
-    if (outcome.error) result.errors.push_back(*outcome.error);
+    RunResult result =
+        begin_result(request, "training", {.error = outcome.error, .stop = outcome.stop}, plan.placement, backend);
     if (request.communicator->rank() != 0) return result;
 
-    result.workload = workload.name;
-    result.model = workload.model.name;
     result.accelerator_model = workload.accelerator;
-    result.framework = workload.framework;
     result.format = workload.dataset.format;
     result.data_loader = workload.reader.data_loader;
-    result.backend = backend.capabilities().name;
     result.data_folder = config::data_location(workload);
     result.odirect = workload.reader.odirect;
-    result.io_engine = workload.reader.io_engine == IoEngine::uring ? "uring" : "threads";
-    result.accelerator_count = plan.placement.total;
-    result.rank_count = static_cast<std::uint32_t>(request.communicator->size());
     result.epoch_count = plan.epoch_count;
     result.batch_size = workload.reader.batch_size;
     result.batch_size_eval = workload.reader.batch_size_eval;
@@ -126,10 +97,9 @@ RunResult make_result(const RunRequest& request, const TrainingPlan& plan, stora
     result.record_length_bytes = workload.dataset.record_length_bytes;
     result.think_time_mean_s = workload.train.computation_time.mean_s;
     result.au_required = workload.metric.au_is_set ? workload.metric.au : 0;
-    result.run_seed = request.run_seed;
-    result.virtual_time = request.reactor->clock().is_virtual();
-    result.config = workload.values;
     result.findings = std::move(outcome.findings);
+    result.storages = std::move(outcome.storages);
+    add_retry_findings(result.storages, result.findings);
 
     m.accelerator_count = plan.placement.total;
     m.batch_size = workload.reader.batch_size;

@@ -20,6 +20,7 @@ struct RunOutcome {
     bool samples_lost = false;
     std::optional<metrics::CheckpointCost> checkpoint_cost; // rank 0, where checkpoints are written
     Ceiling ceiling;
+    std::vector<StorageResult> storages; // rank 0
 };
 
 // Collects hosts, histograms, findings and the step records of all ranks at rank 0.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "harness/cluster/stall_watch.hpp"
 #include "harness/types/units.hpp"
 #include "workloads/epoch_views.hpp"
 
@@ -48,6 +47,7 @@ TrainingRun::Phase TrainingRun::make_phase(const SetPlan& set, bool evaluation) 
     phase.think = evaluation ? &workload_.evaluation.eval_time : &workload_.train.computation_time;
     phase.context = {request_.reactor, &backend_, plan_.format, set.files.get(),   &content_,
                      &pool_,           &buffers_, &counters_,   &workload_.reader, request_.run_seed};
+    phase.context.keeps_files_open = workload_.dataset.layout == "shared";
     for (std::uint32_t i = 0; i < plan_.placement.count; ++i)
         phase.accelerators.push_back(
             std::make_unique<Accelerator>(shared_, plan_.placement.first + i, i, plan_.loader->make(phase.context)));
@@ -220,16 +220,8 @@ void TrainingRun::heartbeat() {
 // Under the virtual clock, where a stalled operation is a deadlock that is seen at once: it is reported, cancelled and
 // drained. (In real time a watchdog ends the process: what a device never answers cannot be drained.)
 bool TrainingRun::rescue() {
-    engine::Reactor& reactor = *request_.reactor;
-    if (reactor.in_flight() == 0 || reactor.completion_count() == rescued_at_completion_) return false;
-    rescued_at_completion_ = reactor.completion_count();
-    if (barrier_.check_stop() == 0)
-        fail({.kind = ErrorKind::stalled,
-              .message =
-                  "no event can ever come; outstanding:" + cluster::describe_outstanding(reactor, reactor.now_ns()),
-              .operation = {},
-              .path = {},
-              .host = {}});
+    if (!deadlock_.can_cancel()) return false;
+    if (barrier_.check_stop() == 0) fail(deadlock_.error());
     stop_loaders();
     return true;
 }

@@ -10,6 +10,7 @@
 
 #include "generators/content.hpp"
 #include "harness/accelerator/accelerator.hpp"
+#include "harness/cluster/stall_watch.hpp"
 #include "harness/metrics/aggregate.hpp"
 #include "harness/probes/cpu.hpp"
 #include "workloads/cache_watch.hpp"
@@ -116,7 +117,7 @@ class TrainingRun {
     std::int64_t clock_offset_ns_ = 0;
     Phase* current_ = nullptr;
     bool loaders_stopped_ = false, samples_lost_ = false;
-    std::uint64_t rescued_at_completion_ = ~std::uint64_t{0};
+    cluster::DeadlockWatch deadlock_{*request_.reactor};
     bool settling_ = false;
     std::uint64_t cut_ns_ = engine::kNever; // when a step that is still under way is cut short
     std::uint64_t steps_measured_ = 0;      // of an accelerator

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "generators/content.hpp"
+#include "harness/config/load_yaml.hpp"
 #include "harness/loader/file_reading.hpp"
 #include "harness/types/units.hpp"
 #include "storage/registry.hpp"
@@ -34,6 +35,30 @@ Expected<SetPlan> make_set(const Workload& workload, const dataset::Manifest* ma
     return set;
 }
 
+const storage::BackendEntry* entry_of(const std::string& uri) {
+    const auto parsed = storage::parse_uri(uri);
+    if (!parsed) return nullptr;
+    const auto inner = parsed->options.find("inner"); // what wraps another passes on what it does not know
+    return inner == parsed->options.end() ? storage::find_backend(parsed->scheme) : entry_of(inner->second);
+}
+
+// storage_options are those of all storages of a workload: data on an object store and checkpoints on a disk is no
+// mistake. What none of them knows is, and make_backend says so.
+std::map<std::string, std::string> options_for(const Workload& workload, const std::string& uri) {
+    std::map<std::string, std::string> mine;
+    const storage::BackendEntry* here = entry_of(uri);
+    for (const auto& [key, value] : workload.storage.storage_options) {
+        const auto knows = [&key = key](const storage::BackendEntry* entry) {
+            return entry && storage::find_option(*entry, key);
+        };
+        if (!knows(here) && (knows(entry_of(config::data_location(workload))) ||
+                             knows(entry_of(config::checkpoint_location(workload)))))
+            continue;
+        mine[key] = value;
+    }
+    return mine;
+}
+
 // A step record has 16 bits for its epoch and 15 for its block (one more is the mark of an evaluation).
 Status check_counts(const Workload& workload, std::uint64_t steps_per_epoch) {
     constexpr std::uint64_t kMostEpochs = 65536, kMostBlocks = 32768;
@@ -58,11 +83,21 @@ Expected<std::unique_ptr<storage::Backend>> open_storage(const RunRequest& reque
     const cluster::Doing doing(request.communicator->life(), "opening the storage " + uri);
     storage::BackendRequest made;
     made.uri = uri;
-    for (const auto& [key, value] : request.workload->storage.storage_options) made.options[key] = value;
+    made.options = options_for(*request.workload, uri);
+    if (const auto asked = made.options.find("collective"); asked != made.options.end() && asked->second != "false" &&
+                                                            asked->second != "False" &&
+                                                            request.workload->dataset.layout != "shared")
+        return config_error("collective reads are of one file that all ranks read, and here each rank reads files of "
+                            "its own; expected dataset.layout shared",
+                            "storage.storage_options.collective");
     made.odirect = odirect;
+    const CheckpointSection& checkpoint = request.workload->checkpoint;
+    made.will_write = request.workload->workflow.checkpoint && checkpoint.num_checkpoints_write != 0 &&
+                      uri == config::checkpoint_location(*request.workload);
     made.io_engine = request.workload->reader.io_engine;
     made.io_threads = request.workload->reader.io_threads;
     made.seed = stream_seed(request.run_seed, "storage", static_cast<std::uint64_t>(request.communicator->rank()));
+    made.rank = static_cast<std::uint32_t>(request.communicator->rank());
     made.reactor = request.reactor;
     auto backend = storage::make_backend(std::move(made));
     if (backend && request.reactor->clock().is_virtual() && !(*backend)->capabilities().virtual_time)

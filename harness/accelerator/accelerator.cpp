@@ -52,7 +52,15 @@ Task<void> Accelerator::run(Block block) {
             break;
         }
         record.think_drawn_ns = to_ns(draw_s(*block.think, random_));
-        co_await think(record, record.think_drawn_ns);
+        // Thinking, here and not in a coroutine of its own: its frame would be one more piece of cold memory for each
+        // of thousands of accelerators between the barrier and the begin of their think time.
+        const std::uint64_t deadline_ns = record.ready_ns + record.think_drawn_ns;
+        if (record.think_drawn_ns == 0) co_await shared_.reactor->yield(); // timers, signals and others get their turn
+        for (std::uint64_t now = record.ready_ns; now < deadline_ns && !shared_.stopping;
+             now = shared_.reactor->now_ns())
+            co_await shared_.reactor->sleep_until(std::min(deadline_ns, now + kStopNoticeNs),
+                                                  record.think_drawn_ns / kLatePartOfThink);
+        record.think_end_ns = shared_.reactor->now_ns();
         if (uncounted) count(*std::exchange(uncounted, std::nullopt), uncounted_beside);
         const std::uint64_t stop = co_await shared_.barrier->arrive(word_after(record, block));
         record.barrier_end_ns = request_ns = shared_.reactor->now_ns();
@@ -109,14 +117,6 @@ Task<bool> Accelerator::fetch(StepRecord& record) {
     consumed_.sample_count += batch.sample_count;
     consumed_.id_checksum += batch.id_checksum;
     co_return true;
-}
-
-Task<void> Accelerator::think(StepRecord& record, std::uint64_t think_ns) {
-    const std::uint64_t deadline = record.ready_ns + think_ns;
-    if (think_ns == 0) co_await shared_.reactor->yield(); // timers, signals and other accelerators get their turn
-    for (std::uint64_t now = record.ready_ns; now < deadline && !shared_.stopping; now = shared_.reactor->now_ns())
-        co_await shared_.reactor->sleep_until(std::min(deadline, now + kStopNoticeNs), think_ns / kLatePartOfThink);
-    record.think_end_ns = shared_.reactor->now_ns();
 }
 
 } // namespace feedbench::accelerator

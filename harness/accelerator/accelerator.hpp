@@ -79,7 +79,6 @@ class Accelerator {
   private:
     void count(const StepRecord& record, bool beside); // a step that was measured; beside: as in Overlap
     engine::Task<bool> fetch(StepRecord& record);      // false: no batch, the run stops
-    engine::Task<void> think(StepRecord& record, std::uint64_t think_ns);
     std::uint64_t word_after(const StepRecord& record, const Block& block) const; // for the step's meeting
 
     Shared& shared_;

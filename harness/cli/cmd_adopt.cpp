@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include "harness/cli/commands.hpp"
+#include "harness/cli/list_backends.hpp"
 #include "harness/cluster/error_exchange.hpp"
 #include "harness/dataset/adopt.hpp"
 #include "harness/types/units.hpp"
@@ -16,13 +17,17 @@ struct State {
     bool dry_run = false;
     double stall_timeout_s = WorkloadOptions{}.stall_timeout_s;
     dataset::AdoptRequest request;
+    std::vector<std::string> options;
 };
 
 // Rank 0's work; the other ranks only hear how it ended.
 Status adopt_folder(State& state, engine::Reactor& reactor) {
     storage::BackendRequest made;
     made.uri = state.folder;
+    for (const std::string& text : state.options)
+        if (auto status = add_option_text(text, made.options); !status) return status;
     made.reactor = &reactor;
+    made.will_write = !state.dry_run;
     auto backend = storage::make_backend(std::move(made));
     if (!backend) return backend.error();
     // Our own manifest knows the seed and every size; one made by looking at the files would not.
@@ -58,6 +63,9 @@ std::function<int(Session&)> add_adopt(CLI::App& command) {
                        "For formats whose files do not tell samples from dimensions");
     command.add_option("--check", state->request.sample_size, "How many files of each split to look into")
         ->check(CLI::PositiveNumber);
+    command.add_option("--storage-option", state->options, "KEY=VALUE of storage.storage_options (endpoint_url=...)")
+        ->take_all()
+        ->allow_extra_args(false);
     command.add_flag("--dry-run", state->dry_run, "Look, and write no manifest");
     add_stall_timeout(command, state->stall_timeout_s);
     command.footer("Example: feedbench adopt /mnt/x/unet3d && feedbench run unet3d_h100 --data-dir /mnt/x/unet3d");

@@ -10,6 +10,7 @@
 #include "harness/dataset/plan.hpp"
 #include "harness/types/units.hpp"
 #include "storage/registry.hpp"
+#include "workloads/storage_facts.hpp"
 
 namespace feedbench::cli {
 
@@ -21,18 +22,28 @@ struct State {
     bool no_fsync = false, odirect = false;
 };
 
-Expected<std::unique_ptr<storage::Backend>> open_data(Session&, const Workload& workload, engine::Reactor& reactor,
-                                                      bool odirect) {
+Expected<std::unique_ptr<storage::Backend>> open_data(Session& session, const Workload& workload,
+                                                      engine::Reactor& reactor, bool odirect) {
     storage::BackendRequest request;
     request.uri = config::data_location(workload);
     for (const auto& [key, value] : workload.storage.storage_options) request.options[key] = value;
     request.odirect = odirect;
+    request.will_write = true;
     // A buffered write is work of the kernel on this host, not a wait: a few threads of our own do it with less
     // switching than the ring's workers (docs/datasets.md). Direct writes wait for the device: the ring.
     request.io_engine = odirect ? IoEngine::uring : IoEngine::threads;
     request.io_threads = workload.reader.io_threads;
+    request.rank = static_cast<std::uint32_t>(session.communicator().rank());
     request.reactor = &reactor;
     return storage::make_backend(std::move(request));
+}
+
+// What a client library counted of its servers, where anything went wrong; collective.
+void print_retries(Session& session, const storage::Backend& backend, std::FILE* to) {
+    for (const StorageResult& storage : workloads::gather_storage(session.communicator(), backend, {}))
+        for (const EndpointResult& endpoint : storage.endpoints)
+            if (const std::string words = workloads::retry_words(endpoint); !words.empty())
+                fmt::print(to, "  {}\n", words);
 }
 
 int print_plan(Session& session, const Workload& workload) {
@@ -73,6 +84,7 @@ int generate(Session& session, State& state) {
     if (!report) {
         const bool interrupted = report.error().kind == ErrorKind::interrupted;
         const std::string why = report.error().describe();
+        print_retries(session, **backend, stderr);
         progress->finish({.status = interrupted ? "interrupted" : "failed", .valid = false, .message = why});
         return session.fail(report.error());
     }
@@ -85,6 +97,7 @@ int generate(Session& session, State& state) {
                    to_MB(static_cast<double>(report->bytes_written)) / report->duration_s,
                    to_MiB(static_cast<double>(report->bytes_written)) / report->duration_s,
                    report->bytes_written ? report->cpu_s / (static_cast<double>(report->bytes_written) / 1e9) : 0.0);
+    print_retries(session, **backend, stdout);
     return 0;
 }
 

@@ -142,6 +142,22 @@ Status Assignments::set(const Key& spelled, const YAML::Node& node, int line, So
     return {};
 }
 
+// One entry of a map: the others stay as they were said.
+Status Assignments::set_entry(const Key& key, const std::string& entry, const std::string& value,
+                              const Source& source) {
+    const std::string name = std::string(key.name) + "." + entry;
+    if (is_secret(entry) && !entry.ends_with("_file")) // the name of a file with secrets is none
+        return config_error("a command line is for everybody to see: say secrets in the environment or in a file",
+                            name);
+    Assignment& assignment = by_key_[key.name];
+    assignment.value.type = KeyType::text_map;
+    assignment.value.is_null = false;
+    assignment.value.entries[entry] = value;
+    assignment.origin = source.origin;
+    assignment.place = source.path;
+    return {};
+}
+
 Status Assignments::add_override(const std::string& text, const std::string& option) {
     const std::string shown = option.empty() ? text : option + " " + text;
     Source source{
@@ -157,6 +173,9 @@ Status Assignments::add_override(const std::string& text, const std::string& opt
     if (name.starts_with("hydra."))
         return config_error("settings of hydra do not exist here; --results-dir says where results go", shown);
     if (name.starts_with("data_reader.")) name.erase(0, std::string_view("data_").size());
+    for (const Key& key : schema())
+        if (key.type == KeyType::text_map && name.starts_with(std::string(key.name) + "."))
+            return set_entry(key, name.substr(key.name.size() + 1), value, source);
     try {
         YAML::Node node;
         const Key* key = find_key(name);

@@ -47,6 +47,7 @@ class Assignments {
     Status add_mapping(const YAML::Node& node, const std::string& prefix, Source& source);
     Status add_entry(const std::string& name, const YAML::Node& name_node, const YAML::Node& node, Source& source);
     Status set(const Key& key, const YAML::Node& node, int line, Source& source);
+    Status set_entry(const Key& key, const std::string& entry, const std::string& value, const Source& source);
 
     std::map<std::string_view, Assignment> by_key_;
 };

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cmath>
 #include <fmt/format.h>
+#include <limits>
 
 namespace feedbench::config {
 
@@ -16,8 +17,9 @@ class Derivation {
     Expected<ComputedOrigins> run() {
         name_accelerator();
         follow_framework();
-        for (auto step : {&Derivation::times, &Derivation::record, &Derivation::chunks, &Derivation::workflow,
-                          &Derivation::loader, &Derivation::checkpoint, &Derivation::parallelism})
+        for (auto step :
+             {&Derivation::times, &Derivation::record, &Derivation::layout, &Derivation::chunks, &Derivation::workflow,
+              &Derivation::loader, &Derivation::checkpoint, &Derivation::parallelism})
             if (auto status = (this->*step)(); !status) return status.error();
         return std::move(origins_);
     }
@@ -110,6 +112,44 @@ class Derivation {
             if (subfolders > 1 && subfolders > files && said_.is_set(key) && files > 0)
                 return wrong({key}, fmt::format("{} is {} for {} files; expected no more folders than files", key,
                                                 subfolders, files));
+        return {};
+    }
+
+    // One file holds what num_files files would have held.
+    Status layout() {
+        auto& d = w_.dataset;
+        if (d.layout != "shared") return {};
+        if (d.format != "hdf5")
+            return wrong({"dataset.layout", "dataset.format"},
+                         fmt::format("dataset.layout is shared, which {} cannot: expected dataset.format hdf5, whose "
+                                     "samples can be reached one by one",
+                                     d.format));
+        if (w_.reader.data_loader == "tensorflow")
+            return wrong({"dataset.layout", "reader.data_loader"},
+                         "dataset.layout is shared, and the tensorflow loader shares out files, of which there is one; "
+                         "expected reader.data_loader pytorch or native");
+        if (d.record_length_bytes_stdev > 0)
+            return wrong({"dataset.record_length_bytes_stdev", "dataset.layout"},
+                         fmt::format("dataset.record_length_bytes_stdev is {}, but samples of one file have one size; "
+                                     "expected 0 with dataset.layout shared",
+                                     d.record_length_bytes_stdev));
+        for (const auto& [folders, key] : {std::pair{d.num_subfolders_train, "dataset.num_subfolders_train"},
+                                           std::pair{d.num_subfolders_eval, "dataset.num_subfolders_eval"}})
+            if (folders > 1)
+                return wrong({key, "dataset.layout"},
+                             fmt::format("{} is {}, but dataset.layout shared makes one file", key, folders));
+        for (auto [files, samples, key] :
+             {std::tuple{&d.num_files_train, &d.num_samples_per_file, "dataset.num_samples_per_file"},
+              std::tuple{&d.num_files_eval, &d.num_samples_per_file_eval, "dataset.num_samples_per_file_eval"}}) {
+            if (*files <= 1) continue;
+            if (*files > std::numeric_limits<std::uint32_t>::max() / std::max(*samples, 1U))
+                return wrong({"dataset.layout"},
+                             fmt::format("{} files of {} samples are more than one file is counted in (4294967295)",
+                                         *files, *samples));
+            *samples *= static_cast<std::uint32_t>(*files);
+            *files = 1;
+            computed(key, "all in one file (dataset.layout shared)");
+        }
         return {};
     }
 

@@ -24,6 +24,10 @@ std::vector<Key> dataset_rows() {
              "Folder or URI of the dataset; below it lie train/ and valid/."),
         choice("dataset.format", "npz|npy|tfrecord|hdf5|raw", "tfrecord", field<&W::dataset, &D::format>,
                "How samples lie in files.", "csv|jpeg|png|indexed_binary|mmap_indexed_binary|hdf5_opt|synthetic"),
+        choice("dataset.layout", "files|shared", "files", field<&W::dataset, &D::layout>,
+               "Ours: shared: all samples of the training set lie in one file (hdf5), and all of the evaluation set in "
+               "another; every loader worker of every rank keeps it open and reads its samples there. How many there "
+               "are is num_files_train times num_samples_per_file, as before."),
         text("dataset.file_prefix", "img", field<&W::dataset, &D::file_prefix>, "First part of every file's name."),
         integer("dataset.num_files_train", "files", "1", at_least(1), field<&W::dataset, &D::num_files_train>,
                 "Files of the training set."),

@@ -3,15 +3,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "harness/dataset/json_members.hpp"
 #include "harness/types/units.hpp"
 
 namespace feedbench::dataset {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t kLargestIndex = 256 * kMiB;
 
@@ -29,23 +27,6 @@ void for_each_member(Entry& entry, Visit&& visit) {
     visit("fsync", entry.fsync);
     visit("write_end_unix_ns", entry.write_end_unix_ns);
     visit("hosts", entry.hosts);
-}
-
-bool take(const Json& found, std::string& out) { return found.is_string() && (out = found.get<std::string>(), true); }
-bool take(const Json& found, bool& out) { return found.is_boolean() && (out = found.get<bool>(), true); }
-bool take(const Json& found, std::vector<std::string>& out) {
-    if (!found.is_array()) return false;
-    out.clear();
-    for (const Json& one : found)
-        if (!take(one, out.emplace_back())) return false;
-    return true;
-}
-template <class T>
-bool take(const Json& found, T& out) { // none of ours is ever negative
-    if (!found.is_number_unsigned()) return false;
-    const auto wide = found.get<std::uint64_t>();
-    out = static_cast<T>(wide);
-    return static_cast<std::uint64_t>(out) == wide;
 }
 
 std::vector<CheckpointEntry>::const_iterator place_of(const CheckpointIndex& index, std::string_view folder) {
@@ -93,8 +74,7 @@ Expected<CheckpointIndex> parse_checkpoint_index(std::string_view text, const st
                             fmt::format("damaged list of checkpoints: '{}' is missing or not what it must be", key));
     };
     int version = 0;
-    if (const auto found = json.find("schema_version"); found == json.end() || !take(*found, version))
-        return wrong("schema_version");
+    if (!take(json, "schema_version", version)) return wrong("schema_version");
     if (version != kCheckpointIndexVersion)
         return format_error(path, fmt::format("list of checkpoints of version {}, but this feedbench reads version {}",
                                               version, kCheckpointIndexVersion));
@@ -105,8 +85,7 @@ Expected<CheckpointIndex> parse_checkpoint_index(std::string_view text, const st
         std::string first_wrong;
         CheckpointEntry entry;
         for_each_member(entry, [&](const char* key, auto& value) {
-            const auto found = one.is_object() ? one.find(key) : one.end();
-            if (first_wrong.empty() && (found == one.end() || !take(*found, value))) first_wrong = key;
+            if (first_wrong.empty() && !take(one, key, value)) first_wrong = key;
         });
         if (!first_wrong.empty()) return wrong(fmt::format("committed[{}].{}", index.committed.size(), first_wrong));
         // A name from a file becomes a path: one folder below ours, nothing else.

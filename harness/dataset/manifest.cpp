@@ -2,18 +2,16 @@
 
 #include <cerrno>
 #include <cmath>
-#include <type_traits>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "harness/dataset/json_members.hpp"
 #include "harness/types/units.hpp"
 
 namespace feedbench::dataset {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
 constexpr std::uint64_t kLargestManifest = 1 * kMiB;
 
 // The one list of what defines a dataset: key in the file, member. Written, read and walked in this order.
@@ -40,36 +38,6 @@ void for_each_parameter(Section& s, Visit&& visit) {
     visit("seed", s.seed);
     visit("compress_percent", s.compress_percent);
     visit("dedupe_percent", s.dedupe_percent);
-}
-
-// Takes json[key] into `out`; false where it is missing, of another type, negative or too large.
-template <class T>
-bool take(const Json& json, const char* key, T& out) {
-    const auto found = json.find(key);
-    if (found == json.end()) return false;
-    if constexpr (std::is_same_v<T, bool>) {
-        if (!found->is_boolean()) return false;
-        out = found->template get<bool>();
-    } else if constexpr (std::is_same_v<T, std::string>) {
-        if (!found->is_string()) return false;
-        out = found->template get<std::string>();
-    } else if constexpr (std::is_same_v<T, double>) {
-        if (!found->is_number()) return false;
-        out = found->template get<double>();
-    } else if constexpr (std::is_same_v<T, std::vector<std::uint64_t>>) {
-        if (!found->is_array()) return false;
-        out.clear();
-        for (const Json& item : *found) {
-            if (!item.is_number_unsigned()) return false;
-            out.push_back(item.template get<std::uint64_t>());
-        }
-    } else { // integers: none of ours is ever negative
-        if (!found->is_number_unsigned()) return false;
-        const auto wide = found->template get<std::uint64_t>();
-        out = static_cast<T>(wide);
-        if (static_cast<std::uint64_t>(out) != wide) return false;
-    }
-    return true;
 }
 
 Json totals_json(std::uint64_t files, const SplitTotals& totals) {
