@@ -7,6 +7,7 @@
 #include "reporters/console_scaling.hpp"
 #include "reporters/console_text.hpp"
 #include "reporters/reporter.hpp"
+#include "reporters/storage_words.hpp"
 
 namespace feedbench::reporters {
 namespace {
@@ -198,6 +199,17 @@ std::string epochs(const RunResult& r, bool colour) {
     return out;
 }
 
+// What it lay on, and what the client's library counted of each server.
+std::string storages(const RunResult& r) {
+    std::string out;
+    for (const StorageResult& storage : r.storages) {
+        const std::string name = r.storages.size() > 1 ? "storage of " + storage.use : "storage";
+        if (const std::string text = storage_text(storage); !text.empty()) out += line(name, text);
+        for (const EndpointResult& endpoint : storage.endpoints) out += line("  server", endpoint_text(endpoint));
+    }
+    return out;
+}
+
 std::string checkpoints(const RunResult& r) {
     if (r.checkpoints.empty()) return {};
     return line("checkpoints", fmt::format("{}   {} (mean of rates {})   {} each", r.checkpoints.size(),
@@ -210,7 +222,8 @@ std::string checkpoints(const RunResult& r) {
 
 std::string render_console(const RunResult& r, const RenderOptions& options) {
     std::string out = header(r, options.colour) + headline(r, options) + state(r, options.colour) + "\n" +
-                      (is_checkpoint(r) ? checkpoint_figures(r) : figures(r, options.colour) + checkpoints(r));
+                      (is_checkpoint(r) ? checkpoint_figures(r) : figures(r, options.colour) + checkpoints(r)) +
+                      storages(r);
     if (is_checkpoint(r))
         if (const std::string table = checkpoint_table(r, options.colour); !table.empty()) out += "\n" + table;
     if (const std::string table = epochs(r, options.colour); !table.empty()) out += "\n" + table;

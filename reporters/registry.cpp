@@ -6,6 +6,8 @@
 #include <memory>
 #include <unistd.h>
 
+#include "reporters/by_name.hpp"
+
 namespace feedbench::reporters {
 namespace {
 
@@ -36,11 +38,7 @@ struct Temporary {
 
 std::span<const Reporter> reporters() { return kReporters; }
 
-const Reporter* find_reporter(std::string_view name) {
-    for (const Reporter& reporter : kReporters)
-        if (reporter.name == name) return &reporter;
-    return nullptr;
-}
+const Reporter* find_reporter(std::string_view name) { return find_by_name(kReporters, name); }
 
 Status write_report(const Reporter& reporter, const RunResult& result, const std::filesystem::path& folder) {
     const std::string path = (folder / reporter.file_name).string(), text = reporter.render(result, {});

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "reporters/by_name.hpp"
+
 namespace feedbench::reporters {
 namespace {
 
@@ -15,10 +17,6 @@ constexpr std::array kFormats{
 
 std::span<const ReportFormat> report_formats() { return kFormats; }
 
-const ReportFormat* find_report_format(std::string_view name) {
-    for (const ReportFormat& one : kFormats)
-        if (one.name == name) return &one;
-    return nullptr;
-}
+const ReportFormat* find_report_format(std::string_view name) { return find_by_name(kFormats, name); }
 
 } // namespace feedbench::reporters

@@ -8,14 +8,9 @@
 #include <type_traits>
 
 #include "harness/types/run_result.hpp"
+#include "reporters/storage_fields.hpp"
 
 namespace feedbench::reporters {
-
-// V: visitor called as visit("key", member). T: the struct, const for a writer.
-#define FEEDBENCH_FIELDS(Type)                                                                                         \
-    template <class V, class T>                                                                                        \
-    requires std::is_same_v<std::remove_const_t<T>, Type>                                                              \
-    void fields(V& visit, T& x)
 
 FEEDBENCH_FIELDS(Metric) {
     visit("key", x.key);
@@ -86,18 +81,6 @@ FEEDBENCH_FIELDS(ScalingPoint) {
     visit("verdict", x.verdict);
     visit("passed", x.passed);
     visit("confirmed", x.confirmed);
-}
-FEEDBENCH_FIELDS(HistogramData) {
-    visit("key", x.key);
-    visit("count", x.count);
-    visit("min_ns", x.min_ns);
-    visit("max_ns", x.max_ns);
-    visit("mean_ns", x.mean_ns);
-    visit("p50_ns", x.p50_ns);
-    visit("p95_ns", x.p95_ns);
-    visit("p99_ns", x.p99_ns);
-    visit("p999_ns", x.p999_ns);
-    visit("buckets_ns_count", x.buckets); // pairs: lower bound in ns, count
 }
 FEEDBENCH_FIELDS(Slice) {
     visit("start_ns", x.start_ns);
@@ -262,6 +245,7 @@ FEEDBENCH_FIELDS(RunResult) {
     visit("checkpoints", x.checkpoints);
     visit("checkpoint_gap_s", x.checkpoint_gap_s);
     visit("hosts", x.hosts);
+    visit("storages", x.storages);
     visit("findings", x.findings);
     visit("histograms", x.histograms);
     visit("slices", x.slices);

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json; // keys in the order of result_fields.hpp: what matters comes first
 
-// Version 2 lacks what a checkpoint has had since, and nothing else.
+// Version 2 lacks what a checkpoint has had since; version 3 lacks the storages. Nothing else.
 constexpr int kOldestReadVersion = 2;
 
 constexpr std::array<std::pair<ErrorKind, std::string_view>, 8> kKinds{{{ErrorKind::usage, "usage"},
@@ -169,10 +169,10 @@ Expected<RunResult> from_json(std::string_view text, const std::string& path) {
     const auto version = json.find("schema_version");
     if (version == json.end() || !version->is_number_integer())
         return format_error(path, "not a feedbench result: there is no schema_version");
-    const bool is_old = *version == kOldestReadVersion;
+    const bool is_old = *version >= kOldestReadVersion && *version < kResultSchemaVersion;
     if (*version != kResultSchemaVersion && !is_old)
         return format_error(path, "schema_version is " + version->dump() + ", this binary reads " +
-                                      std::to_string(kOldestReadVersion) + " and " +
+                                      std::to_string(kOldestReadVersion) + " to " +
                                       std::to_string(kResultSchemaVersion));
     RunResult result;
     std::string problem;

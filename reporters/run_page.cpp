@@ -34,7 +34,8 @@ std::string lead(const RunResult& r) {
 std::string body_of(const RunPart& part) {
     constexpr std::array kSections{headline,           scaling_section, epoch_section,      attribution_section,
                                    throughput_section, latency_section, checkpoint_section, finding_section,
-                                   host_section,       unknown_section, setup_section,      figure_section};
+                                   host_section,       storage_section, unknown_section,    setup_section,
+                                   figure_section};
     std::string out;
     const bool about_checkpoints = part.result.kind == "checkpoint"; // then they come first
     for (const auto section : kSections) {

@@ -29,7 +29,8 @@ std::string throughput_section(const RunPart& part);  // over time
 std::string latency_section(const RunPart& part);     // distributions
 std::string scaling_section(const RunPart& part);     // of `max`
 std::string checkpoint_section(const RunPart& part);
-std::string host_section(const RunPart& part); // cache evidence, ceiling, CPU, system
+std::string host_section(const RunPart& part);    // cache evidence, ceiling, CPU, system
+std::string storage_section(const RunPart& part); // what the run's data lay on, and its servers' counters
 std::string finding_section(const RunPart& part);
 std::string unknown_section(const RunPart& part); // what is not known, and why
 std::string figure_section(const RunPart& part);  // every row

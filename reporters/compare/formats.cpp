@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fmt/format.h>
 
+#include "reporters/by_name.hpp"
 #include "reporters/console_text.hpp"
 
 namespace feedbench::compare {
@@ -21,11 +22,7 @@ constexpr std::array kFormats{
 
 std::span<const Format> formats() { return kFormats; }
 
-const Format* find_format(std::string_view name) {
-    for (const Format& one : kFormats)
-        if (one.name == name) return &one;
-    return nullptr;
-}
+const Format* find_format(std::string_view name) { return reporters::find_by_name(kFormats, name); }
 
 std::string cell(const Row& row, const Column& column) {
     const Metric* metric = reporters::row(row.metrics, column.key);

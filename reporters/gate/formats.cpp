@@ -3,6 +3,8 @@
 #include <array>
 #include <fmt/format.h>
 
+#include "reporters/by_name.hpp"
+
 namespace feedbench::gate {
 namespace {
 
@@ -17,11 +19,7 @@ constexpr std::array kFormats{
 
 std::span<const Format> formats() { return kFormats; }
 
-const Format* find_format(std::string_view name) {
-    for (const Format& one : kFormats)
-        if (one.name == name) return &one;
-    return nullptr;
-}
+const Format* find_format(std::string_view name) { return reporters::find_by_name(kFormats, name); }
 
 std::string runs_text(std::size_t count) { return fmt::format("{} run{}", count, count == 1 ? "" : "s"); }
 

@@ -11,7 +11,7 @@
 #include <tuple>
 #include <vector>
 
-#include "harness/metrics/histogram.hpp"
+#include "harness/types/histogram.hpp"
 #include "harness/types/step_record.hpp"
 #include "reporters/gate/gate_run.hpp"
 
@@ -28,7 +28,7 @@ class StepBlocks {
     struct Block {
         std::uint64_t start_ns = ~std::uint64_t{0}, end_ns = 0, bytes = 0;
         double think_s = 0, wall_s = 0; // without the first step of an epoch's block, as AU is
-        metrics::Histogram waits;
+        Histogram waits;
     };
     std::uint64_t steps_per_block_;
     std::map<std::tuple<std::uint16_t, std::uint16_t, std::uint64_t>, Block> blocks_; // epoch, block, position

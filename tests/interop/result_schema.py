@@ -39,11 +39,17 @@ def accepted_damage(validator, good):
         changes.append((f"a checkpoint without {key}", lambda d, k=key: d["checkpoints"][0].pop(k)))
     for key in good["checkpoints"][0]["ranks"][0]:
         changes.append((f"a checkpoint's rank without {key}", lambda d, k=key: d["checkpoints"][0]["ranks"][0].pop(k)))
+    for key in good["storages"][0]:
+        changes.append((f"a storage without {key}", lambda d, k=key: d["storages"][0].pop(k)))
+    for key in good["storages"][0]["endpoints"][0]:
+        changes.append((f"an endpoint without {key}", lambda d, k=key: d["storages"][0]["endpoints"][0].pop(k)))
+    changes.append(("a cause of retries that nobody knows",
+                    lambda d: d["storages"][0]["endpoints"][0]["retries"][0].update(cause="whim")))
     changes.append(("an unknown key", lambda d: d.__setitem__("au", 1)))
     changes.append(("a null metric without a reason", lambda d: d["metrics"][0].update(value=None, reason="")))
     changes.append(("a metric with value and reason", lambda d: d["metrics"][0].update(value=1, reason="why")))
     changes.append(("a unit nobody knows", lambda d: d["metrics"][0].update(unit="GB/fortnight")))
-    changes.append(("another version", lambda d: d.__setitem__("schema_version", 4)))
+    changes.append(("another version", lambda d: d.__setitem__("schema_version", 5)))
     passed = []
     for name, change in changes:
         document = copy.deepcopy(good)

@@ -8,6 +8,7 @@
 
 #include "checkpoint_sample.hpp"
 #include "harness/metrics/aggregate.hpp"
+#include "storage_sample.hpp"
 #include "tests/unit/metrics/step_log.hpp"
 
 namespace feedbench::reporters::test {
@@ -178,6 +179,7 @@ inline void add_judgement(RunResult& r) {
 inline RunResult passing() {
     using namespace metrics::test;
     RunResult r = described(4, 2);
+    r.storages = storages();
     metrics::TrainingMeasurements m = measured(4, 2);
     add_epochs(m, 2, 0.01);
     metrics::EpochMeasurement evaluation;
