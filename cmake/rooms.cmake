@@ -13,6 +13,26 @@ find_package(HDF5 REQUIRED COMPONENTS C)
 pkg_check_modules(URING REQUIRED IMPORTED_TARGET liburing)
 pkg_check_modules(ISAL REQUIRED IMPORTED_TARGET libisal)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
+# s3: without libcurl and expat the backend is there and says so (storage/s3/without_curl.cpp); -DFEEDBENCH_WITH_S3=OFF tries that.
+option(FEEDBENCH_WITH_S3 "build the s3 backend where libcurl and expat are there" ON)
+pkg_check_modules(CURL IMPORTED_TARGET libcurl)
+pkg_check_modules(EXPAT IMPORTED_TARGET expat)
+add_library(feedbench_curl INTERFACE)
+if(FEEDBENCH_WITH_S3 AND CURL_FOUND AND EXPAT_FOUND)
+  target_compile_definitions(feedbench_curl INTERFACE FEEDBENCH_HAS_CURL=1)
+  target_link_libraries(feedbench_curl INTERFACE PkgConfig::CURL PkgConfig::EXPAT)
+else()
+  target_compile_definitions(feedbench_curl INTERFACE FEEDBENCH_HAS_CURL=0)
+endif()
+# nfs: without libnfs the backend is there and says so (storage/nfs.cpp); -DFEEDBENCH_WITH_NFS=OFF tries that.
+option(FEEDBENCH_WITH_NFS "build the nfs backend where libnfs is there" ON)
+pkg_check_modules(NFS IMPORTED_TARGET libnfs)
+pkg_check_modules(LMDB REQUIRED IMPORTED_TARGET lmdb)
+pkg_check_modules(HIREDIS REQUIRED IMPORTED_TARGET hiredis)
+# Its flags define _FILE_OFFSET_BITS=64, which is the default here anyway and would keep the precompiled headers from being used.
+set_target_properties(PkgConfig::HIREDIS PROPERTIES INTERFACE_COMPILE_OPTIONS "")
+pkg_check_modules(FUSE3 REQUIRED IMPORTED_TARGET fuse3)
+set_target_properties(PkgConfig::FUSE3 PROPERTIES INTERFACE_COMPILE_OPTIONS "")
 if(NOT TARGET hdf5::hdf5)
   add_library(hdf5::hdf5 INTERFACE IMPORTED)
   target_include_directories(hdf5::hdf5 INTERFACE ${HDF5_C_INCLUDE_DIRS})
@@ -70,7 +90,8 @@ set_source_files_properties(
   reporters/ingest/lenient_json.cpp reporters/ingest/surroundings.cpp reporters/ingest/system_description.cpp
   reporters/compare/checkpoint_metrics.cpp reporters/compare/html.cpp
   reporters/submission/rules.cpp reporters/submission/submitter_rules.cpp reporters/submission/writer_add.cpp
-  storage/fault_plan.cpp storage/model_parameters.cpp
+  storage/fault_plan.cpp storage/model_parameters.cpp storage/mpiio.cpp storage/mpi_collective.cpp
+  storage/nfs/mount.cpp storage/nfs/version4.cpp # libnfs' raw headers declare a global `name`
   formats/hdf5_metadata.cpp formats/npz_pass.cpp
   harness/engine/frame_pool.cpp
   workloads/cache_drop.cpp workloads/checkpoint_cache.cpp workloads/checkpoint_run.cpp workloads/checkpoint_stream.cpp
@@ -103,6 +124,7 @@ function(feedbench_room name number)
       add_executable(${R_EXECUTABLE} ${sources})
       target_link_libraries(${R_EXECUTABLE} PRIVATE ${links})
       feedbench_precompiled(${R_EXECUTABLE} cli)
+      set_target_properties(${R_EXECUTABLE} PROPERTIES UNITY_BUILD OFF) # each command has a State and a run of its own
       # A template or inline function that several objects hold comes from the one that the linker meets first. The command line's objects are
       # not optimised, so the rooms go before them, hot ones first: else much of the binary runs on unoptimised copies (reading JSON took
       # twice as long).

@@ -12,8 +12,14 @@ import sys
 ROOMS = {
     "harness/types": (1, set()),
     "harness/engine": (2, {"harness/types"}),
-    "storage": (3, {"harness/types", "harness/engine"}),
-    "storage/feedfs": (3, {"harness/types", "harness/engine", "storage"}),
+    "storage/s3": (3, {"harness/types", "harness/engine"}),
+    "storage": (3, {"harness/types", "harness/engine", "storage/s3", "storage/feedfs", "storage/feedfs/metadata", "storage/nfs"}),
+    "storage/nfs": (3, {"harness/types", "harness/engine"}),
+    "storage/feedfs/metadata": (3, {"harness/types"}),
+    "storage/feedfs": (3, {"harness/types", "harness/engine", "storage/s3", "storage/feedfs/metadata"}),
+    "storage/feedfs/mount": (4, {"harness/types", "harness/engine", "storage/feedfs", "storage/feedfs/metadata"}),
+    "storage/feedfs/tool": (5, {"harness/types", "harness/engine", "storage/s3", "storage/feedfs", "storage/feedfs/metadata",
+                                "storage/feedfs/mount"}),
     "formats": (3, {"harness/types"}),
     "harness/config": (3, {"harness/types"}),
     "harness/metrics": (3, {"harness/types"}),
@@ -34,8 +40,13 @@ ROOMS = {
     "harness/cli": (10, None),
 }
 LIBRARY_ONLY_IN = {
-    "mpi.h": {"harness/cluster/mpi.cpp", "harness/cluster/mpi_signs.hpp", "storage/mpiio.cpp"},
+    "mpi.h": {"harness/cluster/mpi.cpp", "harness/cluster/mpi_signs.hpp", "storage/mpi_library.hpp"},
     "liburing.h": {"harness/engine/uring.cpp"},
+    "curl/curl.h": {"storage/s3/easy.hpp"},
+    "expat.h": {"storage/s3/xml.cpp"},
+    "fuse3/fuse_lowlevel.h": {"storage/feedfs/mount/reply.hpp"},
+    "lmdb.h": {"storage/feedfs/metadata/lmdb_environment.hpp", "storage/feedfs/metadata/lmdb_sync_point.hpp"},
+    "hiredis/hiredis.h": {"storage/feedfs/metadata/redis_connection.cpp"},
 }
 CLOCKS = re.compile(
     r"\b(clock_gettime|clock_nanosleep|nanosleep|usleep|gettimeofday|timespec_get|random_device|getrandom|arc4random"

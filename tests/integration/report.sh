@@ -54,7 +54,7 @@ for bad in torn new; do
   expect_said "^feedbench: error: .*$bad/result.json" 1
   expect_no_file "$WORK/bad.html"
 done
-echo '{"schema_version": 3, "kind": 7}' >"$WORK/key.json"
+echo '{"schema_version": 4, "kind": 7}' >"$WORK/key.json"
 run "$FEEDBENCH" report "$WORK/key.json"
 expect_status 2
 expect_said "key 'feedbench_version' is missing|key 'kind': expected a string, found number" 1

@@ -47,7 +47,7 @@ run "$FEEDBENCH" run "$(small_workload)" --data-dir "$SLOW" "${SET[@]}" -p train
 expect_status 1 "--require-au over slow storage"
 expect_said "AU [0-9.]+ % does not meet the required 90.00 %" 1
 expect_json "$(result_dir "$WORK/results-bar")/result.json" 'd["status"] == "complete" and d["valid"] and "MB/s" in d["explanation"]'
-run "$FEEDBENCH" run "$(small_workload)" --data-dir "$SLOW" "${SET[@]}" -p train.epochs=1 --results-dir "$WORK/results-nobar"
+run "$FEEDBENCH" run "$(small_workload)" --data-dir "$SLOW" "${SET[@]}" -p train.epochs=1 -p train.total_training_steps=2 --results-dir "$WORK/results-nobar"
 expect_status 0 "no bar was asked for"
 small --results-dir "$WORK/results-low" --require-au 0.01; expect_status 0 "a bar of 1 %"
 small --results-dir "$WORK/results-high" --require-au 1.5; expect_status 2 "a bar of 150 %"

@@ -49,7 +49,7 @@ TEST_CASE("150 random runs end, read every sample once, and explain every second
     }
 }
 
-TEST_CASE("the same seed is the same run to the last digit; another seed is another one") {
+TEST_CASE("the same seed is the same run to the last digit; another seed is another one", "[long]") {
     for (std::uint64_t seed = 1; seed <= 10; ++seed) {
         INFO("seed " << seed);
         VirtualRun run = random_run(seed);
