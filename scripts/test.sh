@@ -31,10 +31,28 @@ run_tests() {
   local preset=$1 log=$ROOT/build/log/ctest-$1.txt code; shift
   (cd "$ROOT/build/$preset" && ctest --output-on-failure --no-tests=ignore -j "$(nproc)" "$@" "${ctest_options[@]}") 2>&1 | tee "$log"
   code=$?
-  passed=$((passed + $(grep -cE '^ *[0-9]+/[0-9]+ Test .* Passed +[0-9.]+ sec' "$log")))
-  skipped=$((skipped + $(grep -cE '^ *[0-9]+/[0-9]+ Test .*\*\*\*Skipped' "$log")))
-  failed=$((failed + $(grep -cE '^ *[0-9]+/[0-9]+ Test .*\*\*\*(Failed|Timeout|Not Run|Exception)' "$log")))
+  [ "$code" -eq 0 ] || [ "$preset" != release ] || { try_again "$log"; code=$?; }
+  passed=$((passed + $(tests_that Passed "$log" | wc -l)))
+  skipped=$((skipped + $(tests_that '\*\*\*Skipped' "$log" | wc -l)))
+  failed=$((failed + $(tests_that "$FAILED" "$log" | wc -l)))
   [ "$code" -eq 0 ] || failures=$((failures + 1))
+}
+FAILED='\*\*\*(Failed|Timeout|Not Run|Exception)'
+tests_that() { sed -nE "s/^ *[0-9]+\/[0-9]+ Test +#[0-9]+: ([a-z0-9_]+) \.+ *$1.*/\1/p" "$2" | sort -u; } # OUTCOME LOG
+# try_again LOG : on a shared machine a server or a moment of a run can be late. One or two tests that failed run once more, alone, and are named
+# whatever comes of it; the log then tells how they ended. More are no accident.
+try_again() {
+  local log=$1 again=$1.again names name code
+  names=$(tests_that "$FAILED" "$log")
+  [ -n "$names" ] && [ "$(wc -l <<<"$names")" -le 2 ] || return 1
+  say "once more, alone: $(paste -sd' ' <<<"$names")"
+  (cd "$ROOT/build/release" && ctest --output-on-failure -R "^($(paste -sd'|' <<<"$names"))\$") 2>&1 | tee "$again"
+  code=$?
+  for name in $(tests_that Passed "$again"); do
+    echo "UNSTEADY: $name failed once and passed once; its first output is above"
+    sed -Ei "/ Test +#[0-9]+: $name \.+/s/$FAILED/Passed/" "$log"
+  done
+  return "$code"
 }
 
 case $mode in
