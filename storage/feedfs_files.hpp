@@ -19,7 +19,7 @@ namespace feedbench::storage {
 
 struct FeedfsSettings {
     bool direct = true;    // O_DIRECT, else through the page cache
-    bool verify = true;    // CRC of each block that a read brings whole
+    bool verify = true;    // CRC of each block that a read touches
     bool uses_ring = true; // else reads are done in the pool
     unsigned threads = 4;  // of the pool
 };
@@ -69,9 +69,10 @@ struct FeedfsWriteFile final : FeedfsFile {
 
 void set_feedfs_error(engine::IoOp& op, const Error& error);
 
-// Reads by the ring, straight into the caller's memory, several chunks of a read at once. Disks answer in batches. Of
-// those answers a turn of the loop checks and hands on but a few, so that what their callers ask for next is at the
-// disk while the rest is checked: a disk is idle for as long as it takes to work through a batch, else.
+// Reads by the ring, straight into the caller's memory (but for blocks of which it wants a part), several chunks of a
+// read at once. Disks answer in batches. Of those answers a turn of the loop checks and hands on but a few, so that
+// what their callers ask for next is at the disk while the rest is checked: a disk is idle for as long as it takes to
+// work through a batch, else.
 class FeedfsReads final : engine::EventSource {
   public:
     FeedfsReads(feedfs::FileSystem& filesystem, engine::Reactor& reactor, FeedfsSettings settings);
@@ -94,9 +95,11 @@ class FeedfsReads final : engine::EventSource {
     engine::Submit read_blocking(engine::IoOp& op);
     bool can_use_ring(FeedfsOpened& file, std::uint64_t from, std::uint64_t to);
     bool queue_parts(Read& read); // false: the ring is full
+    void cut_part(Part& part, std::uint64_t to, std::uint64_t payload_bytes);
+    void give_back(Part& part);
     static void part_done(void* backend, engine::IoOp& op, std::int64_t result);
     void finish(Read& read);
-    Status verify(const engine::IoOp& op, const FeedfsOpened& file, std::uint64_t bytes) const;
+    Status bring(const Part& part) const;
 
     feedfs::FileSystem& filesystem_;
     engine::Reactor& reactor_;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cerrno>
+#include <cstring>
 
 #include "storage/feedfs/extent_reader.hpp"
 #include "storage/feedfs_files.hpp"
@@ -12,28 +13,13 @@ using engine::Submit;
 
 namespace {
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
+
+// The harness puts the file before it.
+std::string with_place(const Error& error) {
+    if (error.offset < 0) return error.message;
+    return error.path + " at " + std::to_string(error.offset) + ": " + error.message;
+}
 } // namespace
-
-FeedfsReadFile::FeedfsReadFile(FeedfsUnused& unused) : unused_(unused) {
-    if (unused_.empty())
-        opened = std::make_unique<FeedfsOpened>();
-    else {
-        opened = std::move(unused_.back());
-        unused_.pop_back();
-    }
-}
-
-FeedfsReadFile::~FeedfsReadFile() {
-    constexpr std::size_t kUnusedMost = 256;
-    if (unused_.size() >= kUnusedMost || opened->begins.size() > 1) return; // of large files there are few
-    opened->files.clear();                                                  // a segment that is gone is not kept
-    opened->blocking.reset();
-    unused_.push_back(std::move(opened));
-}
-
-std::size_t FeedfsOpened::extent_at(std::uint64_t offset) const {
-    return begins.empty() ? 0 : static_cast<std::size_t>(std::ranges::upper_bound(begins, offset) - begins.begin()) - 1;
-}
 
 // One operation of the caller.
 struct FeedfsReads::Read {
@@ -44,16 +30,21 @@ struct FeedfsReads::Read {
     std::uint32_t outstanding = 0;
     std::int64_t error = 0;
     std::uint64_t landed_ns = 0;
+    Part* arrived = nullptr;
     Read* next_unused = nullptr;
 };
 
-// What of it lies in one extent.
+// Of one extent: whole checksum blocks, into the caller's memory; or those at an edge of what the caller wants, which
+// are read whole beside it, checked, and copied from.
 struct FeedfsReads::Part {
     IoOp op;
     Read* read = nullptr;
     int fd = -1;
-    std::uint64_t payload = 0, received = 0;
-    Part* next_unused = nullptr;
+    std::size_t extent = 0;                            // its index
+    std::uint64_t from = 0, payload = 0, received = 0; // of its payload
+    std::uint64_t skip = 0, useful = 0;                // of these: what the caller wants
+    feedfs::BlockBuffer edge;
+    Part* next_unused = nullptr; // or the next that arrived
 };
 
 // A read by the library, which copies where it must.
@@ -78,7 +69,7 @@ struct FeedfsReads::Blocking final : engine::Job {
     }
     void failed(const Error& error) {
         op->result = -(error.errno_value != 0 ? error.errno_value : EIO);
-        op->message = error.message;
+        op->message = with_place(error);
     }
     void finished() override {
         IoOp& done = *op;
@@ -168,29 +159,55 @@ Submit FeedfsReads::submit(IoOp& op) {
     return Submit::pending;
 }
 
+// A block can be checked only whole. Where it takes few blocks, one read brings all of them.
+void FeedfsReads::cut_part(Part& part, std::uint64_t to, std::uint64_t payload_bytes) {
+    constexpr std::uint64_t kUnit = feedfs::kCrcBlockBytes, kEdgeBytes = 2 * kUnit;
+    const std::uint64_t at = part.from, first = at / kUnit * kUnit;
+    const std::uint64_t last = std::min(round_up(to, kUnit), payload_bytes);
+    part.skip = 0;
+    part.useful = part.payload = to - at;
+    if (!settings_.verify || (first == at && last == to)) return;
+    if (first == at && last - first > kEdgeBytes) {
+        part.useful = part.payload = to / kUnit * kUnit - at;
+        return;
+    }
+    part.from = first;
+    part.skip = at - first;
+    part.payload = (last - first > kEdgeBytes ? first + kUnit : last) - first;
+    part.useful = std::min(part.payload - part.skip, to - at);
+    part.edge = filesystem_.memory().take(part.payload);
+}
+
 bool FeedfsReads::queue_parts(Read& read) {
     FeedfsOpened& file = *read.file;
     while (read.next < read.end) {
         const std::size_t index = file.extent_at(read.next);
         const feedfs::Extent& extent = file.inode.content.extents[index];
-        const std::uint64_t from = read.next - file.begin_of(index);
         Part& part = take(unused_parts_, parts_);
         part.read = &read;
-        part.payload = std::min<std::uint64_t>(extent.payload_bytes - from, read.end - read.next);
+        part.extent = index;
+        part.from = read.next - file.begin_of(index);
         part.received = 0;
+        cut_part(part, std::min<std::uint64_t>(extent.payload_bytes, read.end - file.begin_of(index)),
+                 extent.payload_bytes);
         part.fd = file.files[index]->descriptor(settings_.direct);
-        part.op.offset = extent.offset + from;
-        part.op.data = read.op->data + (read.next - read.op->offset);
+        part.op.offset = extent.offset + part.from;
+        part.op.data = part.edge ? part.edge.data() : read.op->data + (read.next - read.op->offset);
         part.op.bytes = settings_.direct ? round_up(part.payload, feedfs::kBlockBytes) : part.payload;
-        part.op.buffer_index = read.op->buffer_index;
+        part.op.buffer_index = part.edge ? -1 : read.op->buffer_index;
         if (reactor_.uring()->read(part.op, part.fd, 0, {part_done, &part}) != Submit::pending) {
-            part.next_unused = std::exchange(unused_parts_, &part);
+            give_back(part);
             return false;
         }
         ++read.outstanding;
-        read.next += part.payload;
+        read.next += part.useful;
     }
     return true;
+}
+
+void FeedfsReads::give_back(Part& part) {
+    part.edge.release();
+    part.next_unused = std::exchange(unused_parts_, &part);
 }
 
 void FeedfsReads::part_done(void* state, IoOp& op, std::int64_t result) {
@@ -206,7 +223,7 @@ void FeedfsReads::part_done(void* state, IoOp& op, std::int64_t result) {
         read.error = result < 0 ? result : -EIO;
         if (result == 0) read.op->message = "the segment ends within a record";
     }
-    part.next_unused = std::exchange(self.unused_parts_, &part);
+    part.next_unused = std::exchange(read.arrived, &part);
     --read.outstanding;
     if (read.error == 0 && read.next < read.end && !self.queue_parts(read) && read.outstanding == 0)
         read.error = -EAGAIN;
@@ -233,14 +250,16 @@ bool FeedfsReads::poll() {
 
 void FeedfsReads::finish(Read& read) {
     IoOp& op = *read.op;
-    const std::uint64_t bytes = read.end - op.offset;
-    op.result = read.error != 0 ? read.error : static_cast<std::int64_t>(bytes);
-    if (read.error == 0 && settings_.verify)
-        if (auto status = verify(op, *read.file, bytes); !status) {
-            op.result = -EIO;
-            op.message =
-                status.error().path + " at " + std::to_string(status.error().offset) + ": " + status.error().message;
-        }
+    op.result = read.error != 0 ? read.error : static_cast<std::int64_t>(read.end - op.offset);
+    while (Part* const part = read.arrived) {
+        read.arrived = part->next_unused;
+        if (op.result >= 0)
+            if (auto status = bring(*part); !status) {
+                op.result = -EIO;
+                op.message = with_place(status.error());
+            }
+        give_back(*part);
+    }
     if (op.result == -EIO &&
         has_object_tier_) { // which may have it whole: the library looks there, or says what is wrong
         op.message.clear();
@@ -254,24 +273,19 @@ void FeedfsReads::finish(Read& read) {
     op.complete_ns = std::clamp(read.landed_ns, op.submit_ns, op.complete_ns);
 }
 
-// Blocks that the read brought whole; of those at its edges the rest is not here.
-Status FeedfsReads::verify(const IoOp& op, const FeedfsOpened& file, std::uint64_t bytes) const {
-    constexpr std::uint64_t kUnit = feedfs::kCrcBlockBytes;
-    const auto& content = file.inode.content;
-    for (std::uint64_t at = op.offset; at < op.offset + bytes;) {
-        const std::size_t index = file.extent_at(at);
-        const feedfs::Extent& extent = content.extents[index];
-        const std::uint64_t begin = file.begin_of(index), from = at - begin;
-        const std::uint64_t to = std::min<std::uint64_t>(extent.payload_bytes, op.offset + bytes - begin);
-        const std::uint64_t first = (from + kUnit - 1) / kUnit;
-        const std::uint64_t last = to == extent.payload_bytes ? to : to / kUnit * kUnit;
-        if (first * kUnit < last) {
-            const std::byte* const data = op.data + (begin + first * kUnit - op.offset);
-            auto status = feedfs::verify_blocks(extent, content.block_crcs.data() + extent.crc_first, first,
-                                                {data, last - first * kUnit});
-            if (!status) return status;
-        }
-        at = begin + to;
+// Checked, and in the caller's memory.
+Status FeedfsReads::bring(const Part& part) const {
+    const auto& content = part.read->file->inode.content;
+    const feedfs::Extent& extent = content.extents[part.extent];
+    if (settings_.verify) {
+        auto status = feedfs::verify_blocks(extent, content.block_crcs.data() + extent.crc_first,
+                                            part.from / feedfs::kCrcBlockBytes, {part.op.data, part.payload});
+        if (!status) return status;
+    }
+    if (part.edge) {
+        const IoOp& op = *part.read->op;
+        const std::uint64_t at = part.read->file->begin_of(part.extent) + part.from + part.skip;
+        std::memcpy(op.data + (at - op.offset), part.edge.data() + part.skip, part.useful);
     }
     return {};
 }

@@ -91,6 +91,65 @@ TEST_CASE("feedfs backend: what is damaged or cut short in the fast tier is read
     rig.run(read_whole(rig, "b", -EIO));
 }
 
+Task<void> read_parts(Rig& rig, std::uint64_t bytes, std::uint64_t damaged_at, std::uint64_t seed) {
+    constexpr std::uint64_t kMost = 400'000;
+    const std::unique_ptr<std::byte, decltype(&std::free)> memory(
+        static_cast<std::byte*>(std::aligned_alloc(4096, kMost / 4096 * 4096 + 4096)), std::free);
+    std::unique_ptr<File> file;
+    CHECK_RESULT(rig.open("large", file), == 0);
+    if (!file) co_return;
+    const std::uint64_t unit = file->alignment_bytes, damaged = damaged_at / 65536;
+    std::mt19937_64 random(seed);
+    std::uint64_t refused = 0, whole = 0;
+    for (int trial = 0; trial < 150; ++trial) {
+        IoOp op;
+        op.file = file.get();
+        op.offset = random() % bytes / unit * unit;
+        op.bytes = (random() % (trial % 2 == 0 ? 20'000 : kMost - unit) + unit) / unit * unit;
+        op.data = memory.get();
+        const std::uint64_t end = std::min(op.offset + op.bytes, bytes);
+        const bool touches = op.offset / 65536 <= damaged && (end - 1) / 65536 >= damaged;
+        const std::int64_t result = co_await rig.perform(op);
+        INFO(op.offset << " + " << op.bytes);
+        CHECK(result == (touches ? -EIO : static_cast<std::int64_t>(end - op.offset)));
+        if (touches) {
+            ++refused;
+            CHECK(op.message.find("0000000000000001.segment") != std::string::npos);
+            CHECK(op.message.find("at " + std::to_string(damaged * 65536) + ": the data is damaged") !=
+                  std::string::npos);
+        } else if (result > 0) {
+            ++whole;
+            CHECK(has_pattern(op.data, op.offset, end - op.offset));
+        }
+    }
+    CHECK(refused > 10);
+    CHECK(whole > 10);
+}
+
+TEST_CASE("feedfs backend: of a damaged block no part is delivered, wherever a read begins and ends") {
+    const TemporaryFolder folder;
+    const std::string volume = folder.path + "/volume";
+    feedfs::VolumeConfig config;
+    config.targets = {{.id = 1, .place = "data"}};
+    REQUIRE(feedfs::FileSystem::make(volume, config));
+    constexpr std::uint64_t kBytes = 1'000'000;
+    put(*opened(volume), feedfs::kRootInode, "large", kBytes);
+    const std::string segment = volume + "/data/" + feedfs::segment_name(1);
+    for (const std::uint64_t at : {70'000UL, 999'990UL}) { // of a whole block, and of the file's last, short one
+        flip(segment, static_cast<long>(at));
+        for (const bool direct : {true, false})
+            for (const IoEngine engine : {IoEngine::uring, IoEngine::threads}) {
+                INFO((direct ? "direct " : "buffered ") << (engine == IoEngine::uring ? "uring" : "threads"));
+                auto request = request_of(volume);
+                request.odirect = direct;
+                request.io_engine = engine;
+                Rig rig(request);
+                rig.run(read_parts(rig, kBytes, at, at + (direct ? 1 : 0)));
+            }
+        flip(segment, static_cast<long>(at));
+    }
+}
+
 constexpr std::uint64_t kFiles = 500;
 std::string name_of(std::uint64_t i) { return "file" + std::to_string(i); }
 std::uint64_t bytes_of(std::uint64_t i) { return 100 + i * 37; }
