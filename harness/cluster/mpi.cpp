@@ -9,11 +9,13 @@
 #include <cstring>
 #include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "harness/cluster/communicator.hpp"
 #include "harness/cluster/host_meeting.hpp"
 #include "harness/cluster/mpi_signs.hpp"
+#include "harness/cluster/mpi_threads.hpp"
 #include "harness/cluster/pacing.hpp"
 #include "harness/types/units.hpp"
 
@@ -29,22 +31,11 @@ std::string host_name() {
     return name;
 }
 
-// MPI's locks cost every call a little, and one thread calls MPI, unless MPI reads the files (storage/mpi_jobs.hpp,
-// storage/mpi_collective.hpp). MPI wants to know before a workload is read: the command line tells, or the environment
-// where the storage stands in a file.
-bool wants_threads(int argc, char** argv) {
-    if (const char* said = std::getenv("FEEDBENCH_MPI_THREADS")) return std::string_view(said) == "multiple";
-    return std::any_of(argv, argv + argc, [](std::string_view argument) {
-        return argument.find("mpiio:") != std::string_view::npos ||
-               argument.find("storage_options.collective=") != std::string_view::npos;
-    });
-}
-
 class Mpi final : public Communicator {
   public:
     Mpi(int* argc, char*** argv) {
         int level = 0;
-        MPI_Init_thread(argc, argv, wants_threads(*argc, *argv) ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED, &level);
+        MPI_Init_thread(argc, argv, wants_mpi_threads(*argc, *argv) ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED, &level);
         MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
         MPI_Comm_size(MPI_COMM_WORLD, &size_);
         MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &host_);

@@ -24,6 +24,14 @@ for threads in multiple:MPI_File_read_at single:MPI_File_iread_at; do
   expect_status 0 "list backends, $threads"
   expect_said "${threads#*:}" 1
 done
+# The place stands in a workload's file: MPI is begun for threads as if it stood on the command line.
+printf 'model: unet3d\nframework: pytorch\ndataset: {data_folder: "mpiio:%s", format: npz, num_files_train: 32, num_samples_per_file: 1, record_length_bytes: 100000}\n' \
+  "$WORK/data" >"$WORK/placed.yaml"
+printf 'reader: {data_loader: pytorch, batch_size: 2, read_threads: 2, verify: content}\ntrain: {epochs: 1, computation_time: 0.02}\n' >>"$WORK/placed.yaml"
+run_ranks 2 run "$WORK/placed.yaml" --accelerators 2 --results-dir "$WORK/results-placed" --allow-cached
+expect_status 0 "mpiio: in a workload's file"
+expect_json "$(result_dir "$WORK/results-placed")/result.json" 'd["status"] == "complete" and d["storages"][0]["backend"] == "mpiio"'
+note "a workload's file: passed"
 train "ROMIO" "${MPIRUN[@]}" --mca io romio321 -n 2 "$FEEDBENCH"
 run "$FEEDBENCH" run unet3d_mini --data-dir "mpiio:$WORK/data" --results-dir "$WORK/hints" --allow-cached "${SMALL[@]}" \
   -p storage.storage_options.hints='romio_ds_read=disable;cb_nodes=1' -p storage.storage_options.in_flight=2
