@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "storage/feedfs/metadata/lmdb_file.hpp"
+
 namespace feedbench::feedfs {
 
 namespace {
@@ -110,6 +112,8 @@ Status LmdbEnvironment::start(OpenMode mode) {
             std::string("LMDB metadata needs a local filesystem, this is ") + type +
                 ": a memory map shared by hosts is not coherent; put the metadata on a local disk or use Redis");
     if (Status recovered = sync_point_.recover(read_only_); !recovered) return recovered;
+    if (there)
+        if (Status checked = check_lmdb_file(file, mode == OpenMode::create); !checked) return checked;
     if (const int code = mdb_env_create(&env_); code != 0) return error("open", code);
     const auto file_bytes = static_cast<std::uint64_t>(there ? facts.st_size : 0);
     std::uint64_t map = std::max(options_.map_bytes, file_bytes);
@@ -123,6 +127,7 @@ Status LmdbEnvironment::start(OpenMode mode) {
     // lies around a page is of no use.
     if (file_bytes > kReadAheadBytesMost) flags |= MDB_NORDAHEAD;
     if (const int code = mdb_env_open(env_, folder_.c_str(), flags, 0666); code != 0) return error("open", code);
+    lengthen_lmdb_file(env_);
     int dead = 0;
     mdb_reader_check(env_, &dead);
     auto transaction = begin(read_only_ ? MDB_RDONLY : 0u);

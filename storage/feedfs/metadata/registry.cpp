@@ -86,7 +86,11 @@ Status check_volume(MetadataEngine& engine, const std::string& volume_id) {
     std::string bytes;
     auto found = engine.get(volume_key(), bytes);
     if (!found) return std::move(found.error());
-    if (!*found) return wrong_volume(engine, "there is no feedfs metadata here (feedfs mkfs makes a volume)", ENOENT);
+    if (!*found)
+        return wrong_volume(engine,
+                            "no volume's record is here, that of volume " + volume_id +
+                                " was expected: the metadata is another program's, or the volume's mkfs was killed",
+                            ENOENT);
     auto volume = decode_volume(bytes);
     if (!volume) return std::move(volume.error());
     if (volume->schema_version != kSchemaVersion)
