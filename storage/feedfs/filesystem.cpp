@@ -57,6 +57,7 @@ Expected<std::unique_ptr<FileSystem>> FileSystem::open(const std::string& place,
     auto volume = load_volume(place);
     if (!volume) return volume.error();
     if (auto status = check_target_marks(*volume); !status) return status.error();
+    if (!options.read_only) finish_marks(*volume);
     auto metadata = open_metadata(metadata_place(*volume),
                                   options.read_only ? OpenMode::read_only : OpenMode::read_write, options.warn);
     if (!metadata) return metadata.error();
@@ -65,17 +66,27 @@ Expected<std::unique_ptr<FileSystem>> FileSystem::open(const std::string& place,
 }
 
 Expected<VolumeConfig> FileSystem::make(const std::string& folder, VolumeConfig config, NewEntry root) {
-    auto volume = make_volume(folder, std::move(config));
+    TargetMarks marks;
+    const bool chooses_uuid = config.uuid.empty();
+    auto volume = make_volume(folder, std::move(config), marks);
     if (!volume) return volume.error();
     // No volume without its metadata: what cannot be initialised is taken back.
     const auto undone = [&](Error error) {
         ::unlink((volume->folder + "/" + kVolumeFile).c_str());
-        unmark_targets(*volume);
         return error;
     };
     auto metadata = open_metadata(metadata_place(*volume), OpenMode::create);
+    if (!metadata && metadata.error().errno_value == EEXIST && chooses_uuid) {
+        // With this very uuid: of a mkfs that was killed, which this one takes over.
+        if (auto left = open_metadata(metadata_place(*volume), OpenMode::read_write)) metadata = std::move(left);
+    }
     if (!metadata) return undone(metadata.error());
+    Batch left; // of such a one; as a rule there is nothing
+    left.erase(root_key());
+    left.erase(directory_key(kRootInode));
+    if (auto outcome = (*metadata)->apply(left, Durability::relaxed); !outcome) return undone(outcome.error());
     if (auto status = make_root(**metadata, root, engine::unix_time_ns()); !status) return undone(status.error());
+    if (auto status = marks.finish(); !status) return status.error();
     return volume;
 }
 

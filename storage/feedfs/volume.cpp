@@ -210,31 +210,39 @@ Expected<VolumeConfig> load_volume(const std::string& place) {
     return config;
 }
 
-Expected<VolumeConfig> make_volume(const std::string& folder, VolumeConfig config) {
+Expected<VolumeConfig> make_volume(const std::string& folder, VolumeConfig config, TargetMarks& marks) {
     std::error_code code;
     std::string absolute = std::filesystem::absolute(folder, code).lexically_normal().string();
     while (absolute.size() > 1 && absolute.ends_with('/')) absolute.pop_back();
     config.folder = absolute;
-    if (std::filesystem::exists(absolute + "/" + kVolumeFile, code))
-        return storage_error("mkfs", absolute, EEXIST, "there is a feedfs volume here already");
+    const std::string file = absolute + "/" + kVolumeFile;
+    const bool is_there = std::filesystem::exists(file, code);
+    std::string left_uuid;
+    if (is_there) {
+        const auto left = load_volume(absolute);
+        if (!left || !is_unfinished(*left))
+            return storage_error("mkfs", absolute, EEXIST, "there is a feedfs volume here already");
+        if (auto status = refuse_used_targets(*left); !status) return status.error(); // it has data after all
+        left_uuid = left->uuid;
+    }
+    if (config.targets.empty()) config.targets.push_back({.id = 1, .place = "data", .tier = Tier::fast});
+    // The metadata of a mkfs that was killed may be there, under its uuid.
+    if (config.uuid.empty()) config.uuid = is_there ? left_uuid : unfinished_uuid(config);
     if (config.uuid.empty()) {
         auto uuid = new_uuid();
         if (!uuid) return uuid.error();
         config.uuid = std::move(*uuid);
     }
     if (config.name.empty()) config.name = std::filesystem::path(absolute).filename().string();
-    if (config.targets.empty()) config.targets.push_back({.id = 1, .place = "data", .tier = Tier::fast});
     if (auto status = check_volume(config); !status) return status.error();
     if (auto status = refuse_used_targets(config); !status) return status.error();
     if (auto status = make_folder(absolute); !status) return status.error();
     for (const TargetConfig& target : config.targets)
         if (!is_object_place(target.place))
             if (auto status = make_folder(config.absolute_place(target.place)); !status) return status.error();
-    if (auto status = mark_targets(config); !status) return status.error();
-    if (auto status = write_durably(absolute, kVolumeFile, as_yaml(config)); !status) {
-        unmark_targets(config);
-        return status.error();
-    }
+    if (auto status = marks.take(config); !status) return status.error();
+    if (is_there && ::unlink(file.c_str()) != 0) return storage_error("remove", file, errno);
+    if (auto status = write_durably(absolute, kVolumeFile, as_yaml(config)); !status) return status.error();
     return config;
 }
 

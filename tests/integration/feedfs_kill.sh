@@ -38,6 +38,27 @@ check_whole() {
   run "$FEEDFS" export "$VOLUME" "$WORK/copy" --quiet; expect_status 0 "export"
   same_trees "$SOURCE" "$WORK/copy"
 }
+note "mkfs that is killed at any of its system calls, and the next one"
+if strace -o "$WORK/probe" true 2>/dev/null; then
+  stopped=0
+  mkdir "$WORK/one"; printf content >"$WORK/one/file"
+  for call in mkdir openat link fsync fdatasync pwrite64 ftruncate unlink; do
+    for n in $(seq 40); do
+      rm -rf "$WORK/made" "$WORK/made_data"; mkdir "$WORK/made_data"
+      strace -f -qq -o "$WORK/probe" -e trace="$call" -e inject="$call:signal=KILL:when=$n" "$FEEDFS" mkfs "$WORK/made" --target data --target "$WORK/made_data" >/dev/null 2>&1 && break
+      stopped=$((stopped + 1))
+      run "$FEEDFS" mkfs "$WORK/made" --target data --target "$WORK/made_data"
+      [ "$STATUS" -eq 0 ] || expect_said 'there is a feedfs volume here already' # it was all but over
+      "$FEEDFS" import "$WORK/made" "$WORK/one" --quiet || fail "the volume is not whole after $call $n of a mkfs that was killed"
+      run "$FEEDFS" fsck "$WORK/made" --data; expect_status 0 "fsck after $call $n of a mkfs that was killed"
+    done
+  done
+  [ "$stopped" -ge 30 ] || fail "only $stopped mkfs were killed"
+  rm -rf "$WORK/made" "$WORK/made_data"
+else
+  note "no strace here: left out"
+fi
+
 note "imports that are killed"
 # How long a whole one takes here, for the moments of the kills: each goes on where the one before was killed.
 run "$FEEDFS" mkfs "$WORK/whole"; expect_status 0 "mkfs"

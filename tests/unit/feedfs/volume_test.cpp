@@ -1,4 +1,8 @@
 // volume.yaml: what is refused, and that it round-trips.
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <fstream>
 #include <sstream>
@@ -92,6 +96,83 @@ TEST_CASE("feedfs volume: mkfs refuses a target's folder that another volume has
     CHECK_FALSE(std::filesystem::exists(data + "/" + kTargetMark));
     config.metadata_place = "metadata";
     CHECK(FileSystem::make(second, config));
+}
+
+TEST_CASE("feedfs volume: what a mkfs left that was killed is taken over by the next, and nothing else") {
+    VolumeRig rig(small_volume(1));
+    const std::string place = rig.folder + "/volume", mark = place + "/data1/" + kTargetMark;
+    const std::string uuid = load_volume(place)->uuid;
+    CHECK(text_of(mark) == uuid + "\n");
+    rig.fs.reset();
+    const auto kill_mkfs_of = [&](const std::string& folder) {
+        std::ofstream(mark) << uuid << "\nunfinished " << folder << "\n";
+    };
+    const auto refused = [&](const std::string& folder, const std::string& found) {
+        VolumeConfig config = small_volume(1);
+        config.targets[0].place = place + "/data1";
+        const auto made = FileSystem::make(folder, config);
+        REQUIRE(!made);
+        INFO(made.error().describe());
+        CHECK(made.error().errno_value == EEXIST);
+        CHECK(made.error().describe().find(found) != std::string::npos);
+        CHECK(std::filesystem::exists(place + "/" + kVolumeFile));
+        CHECK(text_of(mark).starts_with(uuid));
+    };
+    SECTION("before its volume.yaml, by the same and by another") {
+        const bool same = GENERATE(true, false);
+        std::filesystem::remove_all(place);
+        std::filesystem::create_directories(place + "/data1");
+        kill_mkfs_of(place);
+        VolumeConfig config = small_volume(1);
+        config.targets[0].place = place + "/data1";
+        const std::string folder = same ? place : rig.folder + "/other";
+        REQUIRE(FileSystem::make(folder, config));
+        CHECK(text_of(mark) == load_volume(folder)->uuid + "\n");
+        CHECK(FileSystem::open(folder, {}));
+    }
+    SECTION("at its end") {
+        kill_mkfs_of(place);
+        refused(rig.folder + "/other", "in " + place + ", whose mkfs was killed; `feedfs mkfs " + place + "`");
+        REQUIRE(FileSystem::make(place, small_volume(1), {.mode = 0700}));
+        rig.open();
+        CHECK(rig.fs->root()->mode == 0700);
+        rig.write("file", VolumeRig::pattern(300'000));
+        rig.fs.reset();
+        const auto checked = fsck(place, {.data = true});
+        REQUIRE(checked);
+        CHECK(checked->found == 0);
+    }
+    SECTION("between its volume.yaml and its metadata") {
+        kill_mkfs_of(place);
+        std::filesystem::remove_all(place + "/metadata");
+        REQUIRE(FileSystem::make(place, small_volume(1)));
+        CHECK(FileSystem::open(place, {}));
+    }
+    SECTION("not while it lives") {
+        kill_mkfs_of(place);
+        const int living = ::open(mark.c_str(), O_RDWR | O_CLOEXEC);
+        REQUIRE(::flock(living, LOCK_EX | LOCK_NB) == 0);
+        refused(rig.folder + "/other", "a mkfs of " + place + " is under way here");
+        refused(place, "there is a feedfs volume here already");
+        ::close(living);
+    }
+    SECTION("not once somebody has opened the volume to write") {
+        kill_mkfs_of(place);
+        rig.open({.read_only = true});
+        CHECK(text_of(mark) != uuid + "\n");
+        rig.open();
+        CHECK(text_of(mark) == uuid + "\n");
+        rig.fs.reset();
+        refused(place, "there is a feedfs volume here already");
+        refused(rig.folder + "/other", "belongs to volume " + uuid + "; remove it if");
+    }
+    SECTION("not where there is data") {
+        rig.open();
+        rig.write("file", VolumeRig::pattern(300'000));
+        rig.fs.reset();
+        kill_mkfs_of(place);
+        refused(place, ".segment");
+    }
 }
 
 TEST_CASE("feedfs volume: it is not opened where a target's folder has another volume's mark; without one it is") {
