@@ -104,7 +104,7 @@ Status Compaction::begin_writing() {
                                                .renewal_ns = volume_.renews_lease() ? kLeaseRenewalNs : 0});
     if (!lease) return lease.error();
     lease_ = std::move(*lease);
-    writer_ = std::make_unique<SegmentWriter>(volume_.segments(), metadata_, volume_.volume(), lease_->id());
+    writer_ = std::make_unique<SegmentWriter>(volume_.segments(), metadata_, volume_.volume(), *lease_);
     return {};
 }
 
@@ -116,7 +116,7 @@ Status Compaction::end_writing() {
     lease_->end(batch);
     auto outcome = metadata_->apply(batch, Durability::durable);
     if (!outcome) return outcome.error();
-    if (!outcome->applied()) return lease_->is_lost();
+    if (!outcome->applied()) return lease_->lost();
     sealed.applied();
     return {};
 }

@@ -198,7 +198,7 @@ Status Compaction::name_moved() {
     batches.push_back(std::move(rows));
     auto outcomes = metadata_->apply(batches, Durability::durable);
     if (!outcomes) return outcomes.error();
-    if (!outcomes->back().applied()) return lease_->is_lost();
+    if (!outcomes->back().applied()) return lease_->lost();
     sealed.applied();
     for (std::size_t i = 0; i < moved.size(); ++i) {
         if ((*outcomes)[i].applied()) {

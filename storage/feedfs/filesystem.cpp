@@ -112,41 +112,47 @@ Status FileSystem::make_root(MetadataEngine& metadata, NewEntry entry, std::int6
 VolumeFileSystem::VolumeFileSystem(VolumeConfig volume, std::vector<std::shared_ptr<Target>> targets,
                                    std::shared_ptr<MetadataEngine> metadata, OpenOptions options)
     : volume_(std::move(volume)), options_(std::move(options)), metadata_(std::move(metadata)),
-      store_(std::move(targets), metadata_) {
-    context_.volume = &volume_;
-    context_.volume_id = volume_.volume_id();
-    context_.store = &store_;
-    context_.memory = &memory_;
-    context_.now_ns = options_.now_ns;
-    context_.verify = options_.verify;
-}
+      store_(std::move(targets), metadata_) {}
 
-Status VolumeFileSystem::begin_writing() {
+Expected<VolumeFileSystem::Writing*> VolumeFileSystem::begin_writing() {
     const std::lock_guard lock(begin_mutex_);
-    if (segment_writer_) return {};
+    if (!writings_.empty() && writings_.back()->lease->check()) return writings_.back().get();
     auto lease = LeaseKeeper::take(metadata_, {.purpose = options_.purpose,
                                                .now_ns = options_.now_ns,
                                                .renewal_ns = options_.renews_lease ? kLeaseRenewalNs : 0});
     if (!lease) return lease.error();
-    lease_ = std::move(*lease);
-    segment_writer_ = std::make_unique<SegmentWriter>(store_, metadata_, volume_, lease_->id());
-    context_.segments = segment_writer_.get();
-    return {};
+    auto begun = std::make_unique<Writing>();
+    begun->lease = std::move(*lease);
+    begun->segments = std::make_unique<SegmentWriter>(store_, metadata_, volume_, *begun->lease);
+    begun->context = {.volume = &volume_,
+                      .volume_id = volume_.volume_id(),
+                      .store = &store_,
+                      .lease = begun->lease.get(),
+                      .segments = begun->segments.get(),
+                      .memory = &memory_,
+                      .now_ns = options_.now_ns,
+                      .verify = options_.verify};
+    if (!writings_.empty() && options_.warn)
+        options_.warn(writings_.back()->lease->lost().message + "; it writes on under lease " +
+                      std::to_string(begun->lease->id()));
+    writings_.push_back(std::move(begun));
+    return writings_.back().get();
 }
 
 // What fails here is left to fsck, as after a crash: nothing that was published depends on it.
 VolumeFileSystem::~VolumeFileSystem() {
-    if (!segment_writer_) return;
+    if (writings_.empty()) return;
+    Writing& last = *writings_.back();
     Batch batch;
     SealedRows sealed;
-    if (segment_writer_->seal()) sealed = segment_writer_->add_sealed_rows(batch);
-    lease_->end(batch);
+    if (last.segments->seal()) sealed = last.segments->add_sealed_rows(batch);
+    last.lease->end(batch);
     (void)metadata_->apply(batch, Durability::durable);
 }
 
-bool VolumeFileSystem::is_writing() {
+VolumeFileSystem::Writing* VolumeFileSystem::writing() {
     const std::lock_guard lock(begin_mutex_);
-    return segment_writer_ != nullptr;
+    return writings_.empty() ? nullptr : writings_.back().get();
 }
 
 Expected<InodeId> VolumeFileSystem::new_inode() {
@@ -166,35 +172,41 @@ Expected<std::unique_ptr<Writer>> VolumeFileSystem::create(InodeId parent, std::
                                                            WriteOptions options) {
     if (options_.read_only) return entry_error("create", name, EROFS, "the volume is open for reading");
     if (auto status = check_name(name); !status) return status.error();
-    if (auto status = begin_writing(); !status) return status.error();
+    auto writing = begin_writing();
+    if (!writing) return writing.error();
     InodeId inode = options.inode;
     if (inode == 0) {
         auto made = new_inode();
         if (!made) return made.error();
         inode = *made;
     }
-    return std::unique_ptr<Writer>(std::make_unique<FileWriter>(context_, inode, parent, std::string(name), options));
+    return std::unique_ptr<Writer>(
+        std::make_unique<FileWriter>((*writing)->context, inode, parent, std::string(name), options));
 }
 
 Status VolumeFileSystem::sync() {
     if (options_.read_only) return {};
-    if (!is_writing()) return metadata_->sync();
-    if (auto status = segment_writer_->sync(); !status) return status;
+    if (Writing* const now = writing())
+        if (auto status = now->segments->sync(); !status) return status;
     return metadata_->sync();
 }
 
-Status VolumeFileSystem::renew_lease() { return is_writing() ? lease_->renew() : Status{}; }
+Status VolumeFileSystem::renew_lease() {
+    Writing* const now = writing();
+    return now ? now->lease->renew() : Status{};
+}
 
 Status VolumeFileSystem::seal_idle() {
-    if (!is_writing()) return {};
-    if (auto status = segment_writer_->end_idle(); !status) return status;
+    Writing* const now = writing();
+    if (!now) return {};
+    if (auto status = now->segments->end_idle(); !status) return status;
     Batch batch;
-    SealedRows sealed = segment_writer_->add_sealed_rows(batch);
+    SealedRows sealed = now->segments->add_sealed_rows(batch);
     if (sealed.empty()) return {};
-    lease_->require(batch);
+    now->lease->require(batch);
     auto outcome = metadata_->apply(batch, Durability::relaxed);
     if (!outcome) return outcome.error();
-    if (!outcome->applied()) return lease_->is_lost();
+    if (!outcome->applied()) return now->lease->lost();
     sealed.applied();
     return {};
 }

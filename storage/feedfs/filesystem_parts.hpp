@@ -69,8 +69,16 @@ class VolumeFileSystem final : public FileSystem {
                             bool follow_last);
     Expected<Resolved> resolve_directory(std::string_view path);
     Expected<InodeId> new_inode();
-    Status begin_writing(); // takes a lease, once: a volume that is only read shall not be written
-    bool is_writing();
+    // What is written under one lease.
+    struct Writing {
+        std::unique_ptr<LeaseKeeper> lease;
+        std::unique_ptr<SegmentWriter> segments;
+        FileContext context;
+    };
+    // Takes a lease, at the first file that is created (a volume that is only read shall not be written) and when the
+    // last one was lost: what was begun under that one can name nothing, everything after it can.
+    Expected<Writing*> begin_writing();
+    Writing* writing(); // the last one; nullptr: none yet
 
     // What one writer changes, for a transaction.
     struct Publication {
@@ -82,8 +90,10 @@ class VolumeFileSystem final : public FileSystem {
         Totals totals;
     };
     Status build_publication(ReadView& view, Publication& publication, Batch& batch, InodeId& directory);
-    bool publish_together(std::span<Publication> publications, Durability durability, std::vector<Status>& results);
-    void publish_apart(std::span<Publication> publications, Durability durability, std::vector<Status>& results);
+    bool publish_together(Writing& writing, std::span<Publication> publications, Durability durability,
+                          std::vector<Status>& results);
+    void publish_apart(Writing& writing, std::span<Publication> publications, Durability durability,
+                       std::vector<Status>& results);
 
     const VolumeConfig volume_;
     const OpenOptions options_;
@@ -91,9 +101,7 @@ class VolumeFileSystem final : public FileSystem {
     BlockMemory memory_;
     SegmentStore store_;
     std::mutex begin_mutex_;
-    std::unique_ptr<SegmentWriter> segment_writer_; // from the first create on
-    FileContext context_;
-    std::unique_ptr<LeaseKeeper> lease_; // together with segment_writer_
+    std::vector<std::unique_ptr<Writing>> writings_; // all but the last have lost their lease; Writers may be left
     std::mutex inode_mutex_;
     InodeId next_inode_ = 0, inodes_end_ = 0;
     std::uint64_t inodes_taken_ = 0; // the last time

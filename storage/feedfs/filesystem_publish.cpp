@@ -74,7 +74,7 @@ Status VolumeFileSystem::build_publication(ReadView& view, Publication& publicat
 
 // One batch for all, whose counts are summed up: what nearly always does. False: something is in the way of one of
 // them.
-bool VolumeFileSystem::publish_together(std::span<Publication> publications, Durability durability,
+bool VolumeFileSystem::publish_together(Writing& writing, std::span<Publication> publications, Durability durability,
                                         std::vector<Status>& results) {
     Batch batch;
     ExtentList added, gone;
@@ -99,8 +99,8 @@ bool VolumeFileSystem::publish_together(std::span<Publication> publications, Dur
         }
         count(batch, added, gone, totals);
         touched.add_to(batch);
-        sealed = segment_writer_->add_sealed_rows(batch);
-        lease_->require(batch);
+        sealed = writing.segments->add_sealed_rows(batch);
+        writing.lease->require(batch);
     }
     auto outcome = metadata_->apply(batch, durability);
     if (!outcome) { // no space, no server: the same for everybody
@@ -117,7 +117,7 @@ bool VolumeFileSystem::publish_together(std::span<Publication> publications, Dur
 }
 
 // A batch each, again for those whose names others changed meanwhile.
-void VolumeFileSystem::publish_apart(std::span<Publication> publications, Durability durability,
+void VolumeFileSystem::publish_apart(Writing& writing, std::span<Publication> publications, Durability durability,
                                      std::vector<Status>& results) {
     std::vector<Publication*> waiting;
     for (Publication& publication : publications) waiting.push_back(&publication);
@@ -128,8 +128,8 @@ void VolumeFileSystem::publish_apart(std::span<Publication> publications, Durabi
         {
             auto view = metadata_->read();
             if (view)
-                if (auto lease = (*view)->get(lease_key(lease_->id())); lease && !lease->has_value()) {
-                    for (const Publication* publication : waiting) results[publication->index] = lease_->is_lost();
+                if (auto lease = (*view)->get(lease_key(writing.lease->id())); lease && !lease->has_value()) {
+                    for (const Publication* publication : waiting) results[publication->index] = writing.lease->lost();
                     return;
                 }
             for (Publication* publication : waiting) {
@@ -150,7 +150,7 @@ void VolumeFileSystem::publish_apart(std::span<Publication> publications, Durabi
                     touched.touch(publication->writer->parent(), publication->writer->named_ns(), options_.now_ns());
                     touched.add_to(batch);
                 }
-                lease_->require(batch);
+                writing.lease->require(batch);
                 batches.push_back(std::move(batch));
                 asked.push_back(publication);
             }
@@ -174,9 +174,11 @@ void VolumeFileSystem::publish_apart(std::span<Publication> publications, Durabi
 Status VolumeFileSystem::flush(Writer& writer) {
     std::vector<PendingRecord> records;
     auto& file = static_cast<FileWriter&>(writer);
+    const FileContext& context = file.context();
+    if (auto status = context.lease->check(); !status) return status;
     if (auto status = file.prepare(records); !status) return status;
-    if (auto status = store_records(context_, records); !status) return status;
-    if (auto status = segment_writer_->sync(); !status) return status;
+    if (auto status = store_records(context, records); !status) return status;
+    if (auto status = context.segments->sync(); !status) return status;
     if (file.is_lost())
         return entry_error("fsync", file.name(), EIO, "its data could not be brought to stable storage");
     return {};
@@ -185,15 +187,20 @@ Status VolumeFileSystem::flush(Writer& writer) {
 std::vector<Status> VolumeFileSystem::publish(std::span<Writer* const> writers, Publish how) {
     std::vector<Status> results(writers.size());
     if (writers.empty()) return results;
+    Writing& now = *writing(); // there is a Writer
     std::vector<PendingRecord> records;
     records.reserve(writers.size());
     for (std::size_t i = 0; i < writers.size(); ++i) {
         const std::size_t before = records.size();
-        results[i] = static_cast<FileWriter*>(writers[i])->prepare(records);
+        auto* const writer = static_cast<FileWriter*>(writers[i]);
+        if (&writer->context() != &now.context)
+            results[i] = writer->context().lease->lost();
+        else
+            results[i] = writer->prepare(records);
         if (!results[i]) records.resize(before);
     }
-    Status stored = store_records(context_, records);
-    if (stored) stored = segment_writer_->sync();
+    Status stored = store_records(now.context, records);
+    if (stored) stored = now.segments->sync();
     std::vector<Publication> publications;
     publications.reserve(writers.size());
     for (std::size_t i = 0; i < writers.size(); ++i) {
@@ -209,8 +216,8 @@ std::vector<Status> VolumeFileSystem::publish(std::span<Writer* const> writers, 
         publications.back().key = entry_key(writer->parent(), writer->name());
     }
     const Durability durability = how == Publish::durable ? Durability::durable : Durability::relaxed;
-    if (!publications.empty() && !publish_together(publications, durability, results))
-        publish_apart(publications, durability, results);
+    if (!publications.empty() && !publish_together(now, publications, durability, results))
+        publish_apart(now, publications, durability, results);
     return results;
 }
 

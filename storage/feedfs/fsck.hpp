@@ -45,6 +45,7 @@ enum class FindingKind : std::uint8_t {
     // Left by writers that died, and by crashes between two steps. No harm but space; repair removes it.
     lease_dead,
     segment_unsealed, // of a dead writer: sealed, or removed where nothing in it is live
+    segment_tail,     // a sealed segment's file is longer than its row says, and nothing is live behind that
     segment_unnamed,  // a file without a row, or without a tier in it
     pages_unnamed,    // pages of extents of no file
     row_unnamed,      // live or retired row of no segment

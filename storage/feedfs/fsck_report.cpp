@@ -23,8 +23,8 @@ constexpr KindEntry kKinds[] = {
     {"live_wrong", FindingWeight::wrong},          {"totals_wrong", FindingWeight::wrong},
     {"size_wrong", FindingWeight::wrong},          {"segment_foreign", FindingWeight::wrong},
     {"lease_dead", FindingWeight::left_over},      {"segment_unsealed", FindingWeight::left_over},
-    {"segment_unnamed", FindingWeight::left_over}, {"pages_unnamed", FindingWeight::left_over},
-    {"row_unnamed", FindingWeight::left_over},
+    {"segment_tail", FindingWeight::left_over},    {"segment_unnamed", FindingWeight::left_over},
+    {"pages_unnamed", FindingWeight::left_over},   {"row_unnamed", FindingWeight::left_over},
 };
 static_assert(std::size(kKinds) == static_cast<std::size_t>(FindingKind::row_unnamed) + 1);
 

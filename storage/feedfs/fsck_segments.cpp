@@ -145,7 +145,23 @@ void FsckRun::check_segment(std::uint64_t segment, SegmentFacts& facts) {
             repair.batch.put(segment_key(segment), encode(row));
         }
     }
-    if (facts.row->sealed && facts.fast_is_there && facts.fast_bytes != facts.row->bytes) {
+    if (!facts.row->sealed || !facts.fast_is_there || facts.fast_bytes == facts.row->bytes) {
+        check_live(segment, facts);
+        return;
+    }
+    if (facts.fast_bytes > facts.row->bytes && facts.live_end <= facts.row->bytes) {
+        // A writer that was taken for dead lived, and had a write under way.
+        Repair& repair = found(FindingKind::segment_tail,
+                               of_segment(segment, "the file has " + std::to_string(facts.fast_bytes) +
+                                                       " bytes, of which " + std::to_string(facts.row->bytes) +
+                                                       " belong to the segment; nothing in the rest is live"));
+        Target* const place = target(facts.row->target);
+        if (place != nullptr && ownership_of(*place, segment) == Ownership::no_other) {
+            repair.batch.require_equals(segment_key(segment), facts.row_bytes);
+            repair.cut = {place, segment};
+            repair.cut_bytes = facts.row->bytes;
+        }
+    } else {
         Repair& repair = found(FindingKind::size_wrong,
                                of_segment(segment, "the sealed segment's file has " + std::to_string(facts.fast_bytes) +
                                                        " bytes, its row says " + std::to_string(facts.row->bytes)));

@@ -9,7 +9,7 @@ namespace feedbench::feedfs {
 
 LeaseKeeper::LeaseKeeper(std::shared_ptr<MetadataEngine> metadata, LeaseTerms terms, std::uint64_t id)
     : metadata_(std::move(metadata)), terms_(std::move(terms)), id_(id),
-      record_(lease_of_this_process(terms_.purpose, terms_.now_ns() + kLeaseNs)) {}
+      record_(lease_of_this_process(terms_.purpose, terms_.now_ns() + kLeaseNs)), expires_ns_(record_.expires_ns) {}
 
 Expected<std::unique_ptr<LeaseKeeper>> LeaseKeeper::take(std::shared_ptr<MetadataEngine> metadata, LeaseTerms terms) {
     auto id = metadata->take_ids(kLeaseCounter, 1);
@@ -32,7 +32,8 @@ LeaseKeeper::~LeaseKeeper() {
     if (thread_.joinable()) thread_.join();
 }
 
-Error LeaseKeeper::is_lost() const {
+Error LeaseKeeper::lost() {
+    is_lost_.store(true);
     return storage_error("publish", metadata_->properties().place, ESTALE,
                          "lease " + std::to_string(id_) + " of this process (" + terms_.purpose +
                              ") is gone: it was not renewed for " + std::to_string(kLeaseNs / 1'000'000'000) +
@@ -48,13 +49,21 @@ Status LeaseKeeper::renew() {
     batch.put(lease_key(id_), encode(record_));
     auto outcome = metadata_->apply(batch, Durability::relaxed);
     if (!outcome) return outcome.error();
-    if (!outcome->applied()) return is_lost();
+    if (!outcome->applied()) return lost();
+    expires_ns_.store(record_.expires_ns);
     return {};
+}
+
+Status LeaseKeeper::check() {
+    if (is_known_lost()) return lost();
+    if (terms_.now_ns() < expires_ns_.load()) return {};
+    auto status = renew();
+    return is_known_lost() ? std::move(status) : Status();
 }
 
 // What fails is tried again at the next turn; who publishes meanwhile is told of it.
 void LeaseKeeper::renew_until_over() {
-    for (std::unique_lock lock(mutex_); !over_;) {
+    for (std::unique_lock lock(mutex_); !over_ && !is_known_lost();) {
         if (wake_.wait_for(lock, std::chrono::nanoseconds(terms_.renewal_ns), [this] { return over_; })) return;
         lock.unlock();
         (void)renew();

@@ -4,12 +4,13 @@
 // Another host cannot see whether a process lives; it believes a lease until that expires. Repair erases the leases of
 // the dead before it looks at anything, and every transaction that names records has the condition that its writer's
 // lease is there: so a writer that was taken for dead (stopped for minutes, or cut off) can no longer name what repair
-// may have removed. It is told so, with ESTALE.
+// may have removed. It is told so, with ESTALE, and may take another lease for what it writes from then on.
 //
 // Thread: any. Owner: the holder; ends its thread when destroyed. Units: ns. Errors: the engine's; ESTALE of a lease
 // that somebody else has ended. Source: issue 7.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -39,9 +40,13 @@ class LeaseKeeper {
 
     std::uint64_t id() const { return id_; }
     Status renew();
+    // Before a segment is written: ESTALE where the lease is known to be gone. Looks at the metadata only where it was
+    // not renewed in time; what cannot be asked now is asked when the records are named.
+    Status check();
     // The condition of a transaction that names what was written under the lease, and what to say if it does not hold.
     void require(Batch& batch) const { batch.require_present(lease_key(id_)); }
-    Error is_lost() const;
+    Error lost(); // from now on it is known
+    bool is_known_lost() const { return is_lost_.load(); }
     // Of the last transaction: with it the lease is over. It is renewed no more.
     void end(Batch& batch);
 
@@ -56,6 +61,8 @@ class LeaseKeeper {
     std::condition_variable wake_;
     LeaseRecord record_;
     bool over_ = false;
+    std::atomic<bool> is_lost_{false};
+    std::atomic<std::int64_t> expires_ns_; // as others know it
     std::thread thread_;
 };
 

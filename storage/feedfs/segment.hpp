@@ -79,6 +79,7 @@ struct Place {
     std::shared_ptr<TargetFile> file;
 };
 
+class LeaseKeeper;
 class SegmentWriter;
 
 // Rows that a transaction marks as sealed. Neither applied nor refused: what became of it is not known (an error).
@@ -105,9 +106,10 @@ class SealedRows {
 
 class SegmentWriter {
   public:
-    // Segments that it begins belong to `lease`.
+    // Segments that it begins belong to `lease`, which outlives it. Once that is lost nothing is written any more
+    // (ESTALE): what repair has made of a segment stays as it is.
     SegmentWriter(SegmentStore& store, std::shared_ptr<MetadataEngine> metadata, const VolumeConfig& volume,
-                  std::uint64_t lease);
+                  LeaseKeeper& lease);
     SegmentWriter(const SegmentWriter&) = delete;
     SegmentWriter& operator=(const SegmentWriter&) = delete;
 
@@ -124,7 +126,8 @@ class SegmentWriter {
     bool is_failed(std::uint64_t segment);
     bool has_failed() const { return has_failed_.load(std::memory_order_acquire); } // any of them
     // A writer has a record in the segment that it may publish yet, or publish again: until it lets go, the segment's
-    // row does not say "sealed", so that compaction leaves it alone.
+    // row does not say "sealed", so that compaction leaves it alone. A segment that ended without a record (its target
+    // was full) goes with its last holder, file and row.
     void hold(std::uint64_t segment, std::size_t holders);
     void let_go(std::span<const std::uint64_t> segments);
     // Into a transaction that names records: rows of segments that were sealed since. Tell the answer what became of
@@ -142,6 +145,7 @@ class SegmentWriter {
         std::uint64_t segment = 0, used = 0;
         std::shared_ptr<TargetFile> file; // nullptr: none yet
         unsigned idle_looks = 0;          // end_idle() calls since something was added
+        bool has_records = false;         // something was written to it, whole
     };
     struct SealedRow {
         // A row is in one transaction at a time, and goes by itself, on a condition, after one of which nobody knows
@@ -149,6 +153,8 @@ class SegmentWriter {
         enum class State : std::uint8_t { waiting, under_way, doubtful } state = State::waiting;
         std::uint64_t segment = 0;
         SegmentRecord record;
+        bool has_records = true;
+        bool is_gone = false; // its file is: the row goes, too
     };
     struct Unsynced {
         std::uint64_t segment = 0;
@@ -156,7 +162,11 @@ class SegmentWriter {
     };
     Status begin(Current& current);
     Status end(Current& current);
-    SegmentRecord row_of(const Target& target) const; // of a segment that is written
+    void note_records(const Place& place);
+    void discard_empty();
+    bool discard(const SealedRow& row);               // false: its row is still there
+    SegmentRecord row_of(std::uint32_t target) const; // of a segment that is written
+    void add_row(const SealedRow& row, Batch& batch) const;
     Status settle_doubtful();
     void rows_are(std::span<const std::uint64_t> segments, SealedRow::State state);
     void rows_are_written(std::span<const std::uint64_t> segments);
@@ -166,7 +176,7 @@ class SegmentWriter {
     SegmentStore& store_;
     const std::shared_ptr<MetadataEngine> metadata_;
     const VolumeConfig& volume_;
-    const std::uint64_t lease_;
+    LeaseKeeper& lease_;
     std::mutex sync_mutex_; // held during sync(), so that nobody takes what another is still syncing for durable
     std::mutex mutex_;
     std::vector<Current> current_; // one for each target of the fast tier

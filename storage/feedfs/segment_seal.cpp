@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "storage/feedfs/lease_keeper.hpp"
 #include "storage/feedfs/segment.hpp"
 
 namespace feedbench::feedfs {
@@ -29,11 +30,52 @@ void SealedRows::refused() {
     segments_.clear();
 }
 
-SegmentRecord SegmentWriter::row_of(const Target& target) const {
+SegmentRecord SegmentWriter::row_of(std::uint32_t target) const {
     SegmentRecord record;
-    record.target = target.config().id;
-    record.lease = lease_;
+    record.target = target;
+    record.lease = lease_.id();
     return record;
+}
+
+void SegmentWriter::add_row(const SealedRow& row, Batch& batch) const {
+    if (row.is_gone)
+        batch.erase(segment_key(row.segment));
+    else
+        batch.put(segment_key(row.segment), encode(row.record));
+}
+
+void SegmentWriter::note_records(const Place& place) {
+    for (Current& current : current_)
+        if (current.file == place.file) current.has_records = true;
+    for (SealedRow& row : sealed_)
+        if (row.segment == place.segment) row.has_records = true;
+}
+
+// Of a full target every attempt to write would leave a file and a row, until compaction.
+void SegmentWriter::discard_empty() {
+    for (SealedRow& row : sealed_)
+        if (!row.has_records && !row.is_gone && !holds_.contains(row.segment) &&
+            row.state == SealedRow::State::waiting) {
+            Target* const target = store_.target(row.record.target);
+            if (!target || !target->remove(segment_name(row.segment))) {
+                row.has_records = true; // as good as: compaction removes it
+                continue;
+            }
+            store_.forget(row.segment);
+            std::erase_if(unsynced_, [&](const Unsynced& unsynced) { return unsynced.segment == row.segment; });
+            row.is_gone = true;
+        }
+    std::erase_if(sealed_, [&](const SealedRow& row) {
+        return row.is_gone && row.state == SealedRow::State::waiting && discard(row);
+    });
+}
+
+// Where the metadata is full, too, the row goes with a later transaction.
+bool SegmentWriter::discard(const SealedRow& row) {
+    Batch batch;
+    batch.require_equals(segment_key(row.segment), encode(row_of(row.record.target)));
+    add_row(row, batch);
+    return metadata_->apply(batch, Durability::relaxed).has_value(); // not applied: repair was here
 }
 
 SealedRows SegmentWriter::add_sealed_rows(Batch& batch) {
@@ -41,7 +83,7 @@ SealedRows SegmentWriter::add_sealed_rows(Batch& batch) {
     std::vector<std::uint64_t> segments;
     for (SealedRow& row : sealed_) {
         if (row.state != SealedRow::State::waiting || holds_.contains(row.segment)) continue;
-        batch.put(segment_key(row.segment), encode(row.record));
+        add_row(row, batch);
         row.state = SealedRow::State::under_way;
         segments.push_back(row.segment);
     }
@@ -70,12 +112,9 @@ Status SegmentWriter::settle_doubtful() {
             if (row.state == SealedRow::State::doubtful && !holds_.contains(row.segment)) doubtful.push_back(row);
     }
     for (const SealedRow& row : doubtful) {
-        SegmentRecord before;
-        before.target = row.record.target;
-        before.lease = lease_;
         Batch batch;
-        batch.require_equals(segment_key(row.segment), encode(before));
-        batch.put(segment_key(row.segment), encode(row.record));
+        batch.require_equals(segment_key(row.segment), encode(row_of(row.record.target)));
+        add_row(row, batch);
         auto outcome = metadata_->apply(batch, Durability::relaxed);
         if (!outcome) return outcome.error();
         rows_are_written({&row.segment, 1});
@@ -89,6 +128,7 @@ Status SegmentWriter::seal() {
         holds_.clear(); // nothing is published any more
         for (Current& current : current_)
             if (auto status = end(current); !status) return status;
+        discard_empty();
     }
     if (auto status = sync(); !status) return status;
     return settle_doubtful();
@@ -105,6 +145,7 @@ Status SegmentWriter::end_idle() {
             if (current.idle_looks < (has_enough ? 2 : kIdleLooks)) continue;
             if (auto status = end(current); !status) return status;
         }
+        discard_empty();
         are_sealed = !sealed_.empty();
     }
     if (!are_sealed) return {};

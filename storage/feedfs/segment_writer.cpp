@@ -2,6 +2,7 @@
 #include <cassert>
 #include <cerrno>
 
+#include "storage/feedfs/lease_keeper.hpp"
 #include "storage/feedfs/segment.hpp"
 
 namespace feedbench::feedfs {
@@ -11,7 +12,7 @@ constexpr std::uint64_t kIdsAtOnce = 16;
 }
 
 SegmentWriter::SegmentWriter(SegmentStore& store, std::shared_ptr<MetadataEngine> metadata, const VolumeConfig& volume,
-                             std::uint64_t lease)
+                             LeaseKeeper& lease)
     : store_(store), metadata_(std::move(metadata)), volume_(volume), lease_(lease) {
     for (const auto& target : store.targets())
         if (target->config().tier == Tier::fast) {
@@ -19,10 +20,10 @@ SegmentWriter::SegmentWriter(SegmentStore& store, std::shared_ptr<MetadataEngine
             current_.back().target = target.get();
         }
     // Writers begin at different targets.
-    turn_ = current_.empty() ? 0 : lease % current_.size();
+    turn_ = current_.empty() ? 0 : lease.id() % current_.size();
 }
 
-// The row first: a file without a row is nobody's.
+// The row first: a file without a row is nobody's, and a row without a lease nobody's either.
 Status SegmentWriter::begin(Current& current) {
     if (next_id_ == ids_end_) {
         auto first = metadata_->take_ids(kSegmentCounter, kIdsAtOnce);
@@ -33,11 +34,14 @@ Status SegmentWriter::begin(Current& current) {
     const std::uint64_t segment = next_id_++;
     Batch batch;
     batch.require_absent(segment_key(segment));
-    batch.put(segment_key(segment), encode(row_of(*current.target)));
+    lease_.require(batch);
+    batch.put(segment_key(segment), encode(row_of(current.target->config().id)));
     auto outcome = metadata_->apply(batch, Durability::relaxed);
     if (!outcome) return outcome.error();
-    if (!outcome->applied())
+    if (!outcome->applied()) {
+        if (auto status = lease_.renew(); !status) return status;
         return storage_error("create", segment_name(segment), EUCLEAN, "the segment's number is in use already");
+    }
     auto file = current.target->create(segment_name(segment), volume_.segment_bytes);
     if (!file) {
         Batch undo;
@@ -47,6 +51,7 @@ Status SegmentWriter::begin(Current& current) {
     }
     current.segment = segment;
     current.used = 0;
+    current.has_records = false;
     current.file = std::move(*file);
     store_.remember(segment, current.file);
     return {};
@@ -55,13 +60,14 @@ Status SegmentWriter::begin(Current& current) {
 Status SegmentWriter::end(Current& current) {
     if (!current.file) return {};
     const auto file = std::exchange(current.file, nullptr);
+    if (auto status = lease_.check(); !status) return status;
     auto status = file->finish(current.used);
     if (!status) return status;
     needs_sync(current.segment, file);
-    SegmentRecord record = row_of(*current.target);
+    SegmentRecord record = row_of(current.target->config().id);
     record.bytes = current.used;
     record.sealed = true;
-    sealed_.push_back({.segment = current.segment, .record = record});
+    sealed_.push_back({.segment = current.segment, .record = record, .has_records = current.has_records});
     return {};
 }
 
@@ -95,9 +101,11 @@ Expected<Place> SegmentWriter::allocate(std::uint64_t bytes, bool next_target) {
 
 Status SegmentWriter::write(const Place& place, std::uint64_t offset,
                             std::span<const std::span<const std::byte>> pieces) {
+    if (auto status = lease_.check(); !status) return status;
     auto status = place.file->write(offset, pieces);
     const std::lock_guard lock(mutex_);
     needs_sync(place.segment, place.file);
+    if (status) note_records(place);
     if (!status && status.error().errno_value == ENOSPC)
         for (Current& current : current_) // full: the next segment is begun elsewhere
             if (current.file == place.file) (void)end(current);
@@ -149,6 +157,7 @@ void SegmentWriter::let_go(std::span<const std::uint64_t> segments) {
     const std::lock_guard lock(mutex_);
     for (const std::uint64_t segment : segments)
         if (const auto found = holds_.find(segment); found != holds_.end() && --found->second == 0) holds_.erase(found);
+    discard_empty();
 }
 
 } // namespace feedbench::feedfs

@@ -13,11 +13,14 @@
 
 namespace feedbench::feedfs {
 
+class LeaseKeeper;
+
 struct FileContext {
     const VolumeConfig* volume = nullptr;
     std::uint64_t volume_id = 0;
     SegmentStore* store = nullptr;
-    SegmentWriter* segments = nullptr; // nullptr: read only
+    LeaseKeeper* lease = nullptr; // that segments are written under
+    SegmentWriter* segments = nullptr;
     BlockMemory* memory = nullptr;
     std::function<std::int64_t()> now_ns;
     bool verify = true;
@@ -70,6 +73,7 @@ class FileWriter final : public Writer {
     const std::string& name() const { return name_; }
     bool exclusive() const { return exclusive_; }
     bool is_published() const { return is_published_; }
+    const FileContext& context() const { return context_; }
     bool was_renamed() const { return was_renamed_; }
 
   private:

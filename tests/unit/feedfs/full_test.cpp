@@ -24,6 +24,19 @@ std::string read_whole(feedfs::FileSystem& volume, const std::string& path) {
 std::string full_content(std::size_t i) { return std::string(50'000 + i, static_cast<char>('a' + i % 26)); }
 std::string full_name(std::size_t i) { return "file" + std::to_string(i); }
 
+// Files of segments, and their rows.
+std::pair<std::size_t, std::size_t> segments_of(FeedfsRig& rig) {
+    std::pair<std::size_t, std::size_t> count;
+    for (const auto& target : rig.targets) count.first += target->store().files.size();
+    auto view = rig.engine->read();
+    REQUIRE(view.has_value());
+    REQUIRE((*view)->scan(feedfs::all_segments(), SIZE_MAX, [&](std::string_view, std::string_view) {
+        ++count.second;
+        return true;
+    }));
+    return count;
+}
+
 } // namespace
 
 TEST_CASE("a full target says so, and what is there stays readable", "[feedfs]") {
@@ -54,6 +67,40 @@ TEST_CASE("a full target says so, and what is there stays readable", "[feedfs]")
     volume.reset();
     volume = rig.opened();
     for (std::size_t i = 1; i <= written; ++i) CHECK((read_whole(*volume, full_name(i)) == full_content(i)));
+}
+
+TEST_CASE("attempts to write to a full target leave nothing behind", "[feedfs]") {
+    FeedfsRig rig(false);
+    REQUIRE(rig.make().has_value());
+    auto volume = rig.opened();
+    REQUIRE(put_file(*volume, kRootInode, "before", full_content(1), Publish::durable).has_value());
+    const auto before = segments_of(rig);
+    const bool is_metadata_full = GENERATE(false, true); // for the rows' removal, too
+    const std::size_t bytes = GENERATE(50'000, 200'000); // of one chunk, and of several
+    for (std::size_t i = 0; i < 10; ++i) {
+        for (const auto& target : rig.targets)
+            target->store().error = [&](const std::string& operation, const std::string&, std::uint64_t) {
+                if (operation != "write") return 0;
+                rig.engine->is_full = is_metadata_full;
+                return ENOSPC;
+            };
+        const Status status = put_file(*volume, kRootInode, "during", std::string(bytes, 'x'), Publish::visible);
+        REQUIRE_FALSE(status.has_value());
+        CHECK(status.error().errno_value == ENOSPC);
+        rig.engine->is_full = false;
+        for (const auto& target : rig.targets) target->store().error = {};
+        if (!is_metadata_full) CHECK(segments_of(rig) == before);
+        CHECK(segments_of(rig).first == before.first);
+    }
+    CHECK(put_file(*volume, kRootInode, "after", full_content(2), Publish::visible).has_value());
+    CHECK(segments_of(rig).second == before.second + 1);
+    CHECK((read_whole(*volume, "before") == full_content(1)));
+    CHECK((read_whole(*volume, "after") == full_content(2)));
+    volume.reset();
+    auto checked = rig.fsck(false);
+    REQUIRE(checked.has_value());
+    INFO(feedfs::to_json(*checked));
+    CHECK(checked->found == 0);
 }
 
 TEST_CASE("one full target of two is passed over", "[feedfs]") {

@@ -2,9 +2,12 @@
 #include <fcntl.h>
 
 #include <array>
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <map>
 
+#include "storage/feedfs/fsck.hpp"
+#include "storage/feedfs/lease_keeper.hpp"
 #include "tests/unit/feedfs_mount/door_rig.hpp"
 
 using namespace feedbench;
@@ -153,4 +156,44 @@ TEST_CASE("kept entries go with their node, and the oldest go above the limit") 
     CHECK_FALSE(nodes.kept(10));
     CHECK(nodes.kept(9 + count));
     CHECK(nodes.place(10)); // the node itself stays
+}
+
+TEST_CASE("door: a mount that was taken for dead takes another lease, and says which file was lost", "[door]") {
+    DoorRig rig;
+    std::atomic<std::int64_t> now_ns{kNow};
+    OpenOptions how;
+    how.now_ns = [&] { return now_ns.load(); };
+    how.renews_lease = false;
+    rig.reopen({}, how);
+    rig.put("before", "content of before");
+    REQUIRE(rig.door->pending.sync());
+    auto open = rig.begin("open");
+    REQUIRE(rig.door->write(*open, 0, std::as_bytes(std::span(std::string_view("half")))));
+    now_ns += kLeaseNs + 1;
+    FsckOptions repair;
+    repair.repair = true;
+    repair.lease_alive = [&](const LeaseRecord& lease) { return lease.expires_ns > now_ns; }; // as on another host
+    auto repaired = fsck(rig.folder + "/volume", repair);
+    REQUIRE(repaired);
+    CHECK(repaired->losses == 0);
+
+    CHECK(rig.get("before") == "content of before");
+    rig.put("after", "content of after");
+    REQUIRE(rig.door->pending.sync());
+    CHECK(rig.published("after") == "content of after");
+    REQUIRE(rig.door->closing(*open));
+    rig.door->close(*open);
+    const Status told = rig.door->pending.sync();
+    REQUIRE_FALSE(told);
+    CHECK(told.error().errno_value == ESTALE);
+    CHECK(rig.published("open") == "errno " + std::to_string(ENOENT));
+    rig.put("open", "written again");
+    REQUIRE(rig.door->pending.sync());
+    CHECK(rig.published("open") == "written again");
+    CHECK(rig.get("before") == "content of before");
+    rig.door.reset();
+    rig.fs.reset();
+    auto after = fsck(rig.folder + "/volume", {});
+    REQUIRE(after);
+    CHECK(after->found == 0);
 }

@@ -16,9 +16,9 @@ struct DoorRig : VolumeRig {
     std::unique_ptr<Door> door;
     DoorRig() { reopen(); }
     ~DoorRig() { door.reset(); }
-    void reopen(CommitOptions commits = {}) {
+    void reopen(CommitOptions commits = {}, OpenOptions how = {}) {
         door.reset();
-        open();
+        open(std::move(how));
         DoorOptions options;
         options.commits = commits;
         options.commits.tight_bytes = 0;
