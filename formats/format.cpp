@@ -28,6 +28,16 @@ class EvenStream final : public StreamReader {
 
 std::uint32_t samples_by_position(std::uint64_t seen_bytes, std::uint64_t file_bytes, std::uint32_t sample_count) {
     if (seen_bytes >= file_bytes) return sample_count;
+std::string side_path(const SideFile& side, std::string_view data_path) {
+    return std::string(side.folder).append(data_path).append(side.ending);
+}
+
+std::uint64_t Format::index_bytes_per_sample() const {
+    std::uint64_t bytes = 0;
+    for (const SideFile& side : side_files()) bytes += side.index_bytes_per_sample;
+    return bytes;
+}
+
     __extension__ using Wide = unsigned __int128;
     return static_cast<std::uint32_t>(static_cast<Wide>(seen_bytes) * sample_count / file_bytes);
 }

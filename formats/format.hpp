@@ -23,6 +23,19 @@ namespace feedbench::formats {
 // another).
 using ContentSource = std::function<void(std::uint64_t offset, std::span<std::byte> out)>;
 
+// A file beside each data file: at <folder><name of the data file><ending>, below the data folder.
+struct SideFile {
+    std::string_view folder, ending; // "index/", ".idx"
+    // > 0: an index of so many bytes a sample that readers need before they can find one; 0: nobody here reads it.
+    std::uint32_t index_bytes_per_sample = 0;
+};
+std::string side_path(const SideFile& side, std::string_view data_path);
+
+// The bytes of a file's indexes, in the order of Format::side_files().
+using IndexBytes = std::vector<std::vector<std::byte>>;
+// Of one file: they lie in memory while it is read.
+inline constexpr std::uint64_t kMaxIndexBytes = std::uint64_t{64} << 20;
+
 struct Patch {
     std::uint64_t offset;
     std::vector<std::byte> bytes;
@@ -68,6 +81,7 @@ struct ReadRequest {
     Check check = Check::framing;
     std::string local_path;    // for formats that need their library; empty = none
     PayloadVisitor on_payload; // for Verify::content; empty = nobody looks (and nothing is decoded for it)
+    std::shared_ptr<const IndexBytes> index; // of formats with an index, where has_content
 };
 
 // Reads single samples of one file (pytorch, native). Protocol, for each sample: begin(sample); then while next() gives
@@ -130,9 +144,10 @@ class Format {
     // samples vary in size.
     using ReadAt = std::function<Status(std::uint64_t offset, std::span<std::byte> out)>;
     virtual Expected<FileShape> inspect(const ReadRequest& request, const ReadAt& read) const = 0;
-    // A side file that the generator writes next to the data (tfrecord index); empty = none.
-    virtual std::string side_file(const FileShape&) const { return {}; }
-    virtual bool has_side_file() const { return false; }
+    // What the generator writes beside each data file, and what is in it.
+    virtual std::span<const SideFile> side_files() const { return {}; }
+    virtual std::string side_bytes(const FileShape&, std::size_t /*which*/) const { return {}; }
+    std::uint64_t index_bytes_per_sample() const; // of all of them; 0: readers need the data file alone
 };
 
 } // namespace feedbench::formats

@@ -17,5 +17,6 @@ const Format& npy_format();
 const Format& npz_format();
 const Format& tfrecord_format();
 const Format& hdf5_format();
+const Format& indexed_binary_format();
 
 } // namespace feedbench::formats

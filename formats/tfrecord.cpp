@@ -146,8 +146,11 @@ class TfrecordFormat final : public Format {
         return shape;
     }
 
-    bool has_side_file() const override { return true; }
-    std::string side_file(const FileShape& shape) const override {
+    std::span<const SideFile> side_files() const override {
+        static constexpr SideFile kIndex[] = {{"index/", ".idx"}};
+        return kIndex;
+    }
+    std::string side_bytes(const FileShape& shape, std::size_t) const override {
         const std::uint64_t record_bytes = RecordFrame(shape).record_bytes;
         const std::string length = " " + std::to_string(record_bytes) + "\n";
         std::string text;

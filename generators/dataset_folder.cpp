@@ -13,11 +13,12 @@ namespace {
 // All folders that the files of a plan lie in: file i lies in folder i mod n, so the first n files name them all. What
 // a killed datagen left half-written there is removed: its name would never be taken again.
 Status make_folders(storage::Backend& backend, const dataset::DatasetPlan& plan, std::uint32_t subfolders,
-                    bool side_files, bool was_killed) {
+                    std::span<const formats::SideFile> side_files, bool was_killed) {
     const std::uint64_t named = std::min<std::uint64_t>(plan.file_count(), std::max(1u, subfolders));
     for (std::uint64_t i = 0; i < named; ++i) {
-        for (const std::string& name : {plan.name(i), side_files ? plan.side_name(i) : std::string()}) {
-            if (name.empty()) continue;
+        std::vector<std::string> names{plan.name(i)};
+        for (const formats::SideFile& side : side_files) names.push_back(formats::side_path(side, names.front()));
+        for (const std::string& name : names) {
             const std::string folder = name.substr(0, name.rfind('/'));
             if (auto made = backend.make_directories(folder); !made) return made;
             if (!was_killed) continue;
@@ -60,7 +61,7 @@ Expected<PreparedFolder> prepare(const DatasetRequest& request, const formats::F
     const std::uint32_t subfolders[] = {section.num_subfolders_train, section.num_subfolders_eval};
     for (std::size_t i = 0; i < plans.size(); ++i)
         if (plans[i].file_count() > 0)
-            if (auto made = make_folders(backend, plans[i], subfolders[i], format.has_side_file(), was_killed); !made)
+            if (auto made = make_folders(backend, plans[i], subfolders[i], format.side_files(), was_killed); !made)
                 return made.error();
     prepared.manifest.dataset = section;
     prepared.manifest.content_version = kContentVersion;

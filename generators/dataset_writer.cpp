@@ -83,9 +83,11 @@ class SplitWriter {
             }
         }
         // The index first: a data file that is there is finished, its index too.
-        if (format_.has_side_file()) {
-            const std::string text = format_.side_file(shape);
-            auto side = request_.backend->write_file(plan_.side_name(index), std::as_bytes(std::span(text)));
+        const std::span<const formats::SideFile> sides = format_.side_files();
+        for (std::size_t i = 0; i < sides.size(); ++i) {
+            const std::string bytes = format_.side_bytes(shape, i);
+            auto side =
+                request_.backend->write_file(formats::side_path(sides[i], file.path), std::as_bytes(std::span(bytes)));
             if (!side) co_return side;
         }
         formats::Encoder& source = **encoder;

@@ -47,6 +47,8 @@ TrainingRun::Phase TrainingRun::make_phase(const SetPlan& set, bool evaluation) 
     phase.think = evaluation ? &workload_.evaluation.eval_time : &workload_.train.computation_time;
     phase.context = {request_.reactor, &backend_, plan_.format, set.files.get(),   &content_,
                      &pool_,           &buffers_, &counters_,   &workload_.reader, request_.run_seed};
+    phase.indexes = std::make_unique<loader::IndexCache>();
+    phase.context.indexes = phase.indexes.get();
     phase.context.keeps_files_open = workload_.dataset.layout == "shared";
     for (std::uint32_t i = 0; i < plan_.placement.count; ++i)
         phase.accelerators.push_back(

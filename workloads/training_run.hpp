@@ -52,6 +52,7 @@ class TrainingRun {
     struct Phase {
         const SetPlan* set = nullptr;
         loader::LoaderContext context;
+        std::unique_ptr<loader::IndexCache> indexes;
         std::vector<std::unique_ptr<accelerator::Accelerator>> accelerators;
         const TimeDistribution* think = nullptr;
         bool evaluation = false;

@@ -203,7 +203,12 @@ std::uint64_t memory_bound_bytes(const RunRequest& request, const TrainingPlan& 
         checkpoints = CheckpointStream::buffers_for(CheckpointStream::settings_of(*request.workload),
                                                     plan.placement.count, request.reactor->clock().is_virtual())
                           .total_bytes();
-    return kFixed + plan.buffers.total_bytes() + checkpoints + plan.placement.count * per_accelerator;
+    // Indexes that are kept of both sets, and one that each worker may be reading.
+    const std::uint64_t index_bytes =
+        plan.format->index_bytes_per_sample() * std::uint64_t{request.workload->dataset.num_samples_per_file};
+    const std::uint64_t indexes =
+        index_bytes == 0 ? 0 : 2 * loader::IndexCache::kLimitBytes + plan.placement.count * workers * index_bytes;
+    return kFixed + plan.buffers.total_bytes() + checkpoints + indexes + plan.placement.count * per_accelerator;
 }
 
 } // namespace feedbench::workloads

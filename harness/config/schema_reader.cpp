@@ -115,7 +115,7 @@ std::vector<Key> reader_rows() {
         refused(text("reader.data_loader_classname", "", nowhere, "Python class that loads data."),
                 "classes written in Python cannot run here; loaders: pytorch, tensorflow, native"),
         refused(text("reader.reader_classname", "", nowhere, "Python class that reads files."),
-                "classes written in Python cannot run here; formats: npz, npy, tfrecord, hdf5, raw"),
+                "classes written in Python cannot run here; formats: feedbench list formats"),
     };
 }
 

@@ -77,6 +77,22 @@ Status FileProbe::read(std::uint64_t offset, std::span<std::byte> out) {
     return {};
 }
 
+Expected<std::shared_ptr<const formats::IndexBytes>> FileProbe::read_index(const formats::Format& format) const {
+    formats::IndexBytes index;
+    for (const formats::SideFile& side : format.side_files()) {
+        if (side.index_bytes_per_sample == 0) continue;
+        Expected<FileProbe> file = open(storage_, formats::side_path(side, path_));
+        if (!file) return file.error();
+        if (file->size_bytes() > formats::kMaxIndexBytes)
+            return format_error(storage_.backend.display_path(file->path_),
+                                fmt::format("an index of {} bytes; at most {} can be kept in memory",
+                                            file->size_bytes(), formats::kMaxIndexBytes));
+        std::vector<std::byte>& bytes = index.emplace_back(file->size_bytes());
+        if (Status status = file->read(0, bytes); !status) return status.error();
+    }
+    return std::make_shared<const formats::IndexBytes>(std::move(index));
+}
+
 Expected<FileShape> FileProbe::inspect(const formats::Format& format, const FileShape& expected) {
     formats::ReadRequest request;
     request.path = storage_.backend.display_path(path_);
@@ -84,6 +100,11 @@ Expected<FileShape> FileProbe::inspect(const formats::Format& format, const File
     request.shape = expected;
     request.has_content = storage_.backend.capabilities().has_content;
     request.local_path = storage_.backend.local_path(path_);
+    if (format.index_bytes_per_sample() != 0 && request.has_content) {
+        auto index = read_index(format);
+        if (!index) return index.error();
+        request.index = std::move(*index);
+    }
     return format.inspect(request,
                           [this](std::uint64_t offset, std::span<std::byte> out) { return read(offset, out); });
 }

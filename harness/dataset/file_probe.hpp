@@ -32,6 +32,7 @@ class FileProbe {
     Expected<FileShape> inspect(const formats::Format& format, const FileShape& expected);
 
   private:
+    Expected<std::shared_ptr<const formats::IndexBytes>> read_index(const formats::Format& format) const;
     FileProbe(Storage storage, std::string path, std::unique_ptr<engine::File> file)
         : storage_(storage), path_(std::move(path)), file_(std::move(file)) {}
     Storage storage_;

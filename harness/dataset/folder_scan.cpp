@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "formats/registry.hpp"
 #include "harness/engine/reactor.hpp"
 
 namespace feedbench::dataset {
@@ -24,6 +25,14 @@ std::optional<std::uint64_t> number(std::string_view text) {
     if (!all_digits(text)) return {};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
+// "indexed_binary.off.idx": what a format keeps beside its data files, in the same folder.
+bool is_side_file(std::string_view ending) {
+    for (const formats::Format* format : formats::all_formats())
+        for (const formats::SideFile& side : format->side_files())
+            if (side.folder.empty() && ending == std::string(format->name()).append(side.ending)) return true;
+    return false;
 }
 
 // Takes in one name after another and stops at the first that cannot be part of the same dataset.
@@ -61,6 +70,7 @@ Status Scan::take(const std::string& path, std::string_view name, std::optional<
         foreign(path, name);
         return {};
     }
+    if (is_side_file(parts->format)) return {};
     const std::string full = fmt::format("{}/{}", path, name);
     if (found_ == 0) {
         result_.prefix = parts->prefix;

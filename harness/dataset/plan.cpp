@@ -173,8 +173,6 @@ std::string DatasetPlan::name(std::uint64_t file_index) const {
     return out;
 }
 
-std::string DatasetPlan::side_name(std::uint64_t file_index) const { return "index/" + name(file_index) + ".idx"; }
-
 std::string DatasetPlan::folder(std::uint32_t subfolder_index) const {
     std::string out(split_folder(state_->split));
     if (state_->subfolder_count > 0) {

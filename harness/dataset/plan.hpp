@@ -39,7 +39,6 @@ class DatasetPlan {
     // "train/img_007_of_168.npz", "train/1/img_007_of_168.npz"
     std::string name(std::uint64_t file_index) const;
     void name(std::uint64_t file_index, std::string& out) const; // same, without a new allocation
-    std::string side_name(std::uint64_t file_index) const;       // tfrecord: "index/train/<name>.idx"
     std::string folder(std::uint32_t subfolder_index) const;     // "train", "train/1"
     // Shape of a file. O(1) for equal sizes or up to 2^20 files; else random access draws up to file_count / 1024 sizes
     // anew: go through in ascending order with a SizeCursor.

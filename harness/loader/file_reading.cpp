@@ -34,6 +34,12 @@ FileReading::FileReading(const LoaderContext& context, std::uint64_t file_index,
     context.plan->name(file_index, path_);
 }
 
+FileReading::FileReading(const LoaderContext& context, std::uint64_t file_index, std::uint64_t order,
+                         const formats::SideFile& side)
+    : FileReading(context, file_index, order) {
+    path_ = formats::side_path(side, path_);
+}
+
 // What was answered within the call was never in flight: its time is the client's.
 void FileReading::count(const IoOp& op) {
     if (op.complete_ns == 0 || !context_.counters->is_detailed) return;
@@ -64,16 +70,26 @@ Task<Status> FileReading::open() {
         shape_ = context_.plan->shape(file_index_);
     else
         shape_.sample_count = context_.plan->samples_per_file();
+    std::uint64_t bytes_without_content = 0;
+    if (!has_content_) {
+        auto bytes = context_.format->file_bytes(shape_);
+        if (!bytes) co_return bytes.error();
+        bytes_without_content = *bytes;
+    }
+    if (context_.format->index_bytes_per_sample() != 0) {
+        auto loaded = co_await load_index();
+        if (!loaded) co_return loaded;
+    }
+    co_await context_.reactor->perform(*context_.backend, op);
+    co_return co_await open_path(bytes_without_content);
+}
+
+Task<Status> FileReading::open_path(std::uint64_t bytes_without_content) {
     IoOp op;
     op.kind = IoKind::open;
     op.path = path_;
     op.client = context_.accelerator_index;
-    if (!has_content_) {
-        auto bytes = context_.format->file_bytes(shape_);
-        if (!bytes) co_return bytes.error();
-        op.size_hint = *bytes;
-    }
-    co_await context_.reactor->perform(*context_.backend, op);
+    if (!has_content_) op.size_hint = bytes_without_content;
     open_submit_ns_ = op.submit_ns;
     count(op);
     if (op.result < 0) co_return read_failed(op, display_path());
@@ -168,6 +184,7 @@ formats::ReadRequest FileReading::format_request() {
     request.file_bytes = file_->size_bytes;
     request.shape = shape_;
     const Verify verify = context_.reader->verify;
+    request.index = index_;
     request.check =
         verify == Verify::checksum || verify == Verify::content ? formats::Check::checksum : formats::Check::framing;
     if (context_.format->open_may_block()) request.local_path = context_.backend->local_path(path_);

@@ -56,6 +56,10 @@ class FileReading {
     FileReading(const FileReading&) = delete;
     FileReading& operator=(const FileReading&) = delete;
 
+    // A file beside a data file (an index), below the data folder.
+    FileReading(const LoaderContext& context, std::uint64_t file_index, std::uint64_t order,
+                const formats::SideFile& side);
+
     void set_order(std::uint64_t order) { order_ = order; }
     std::uint64_t file_index() const { return file_index_; }
     // Another sample of the file that is still open: its time begins now.
@@ -115,6 +119,10 @@ class FileReading {
     void count(const engine::IoOp& op);
     void count_check(std::uint64_t spent_ns);
     // Content is another than was generated: at which byte of the file, where the format did not decode it elsewhere.
+    engine::Task<Status> open_path(std::uint64_t bytes_without_content);
+    // The format's index of this file, into index_. index_reading.cpp
+    engine::Task<Status> load_index();
+    engine::Task<Status> load_side(const formats::SideFile& side, std::vector<std::byte>& bytes);
     Error content_differs(std::uint64_t payload_offset, const std::byte* where) const;
 
     const LoaderContext& context_;
@@ -130,6 +138,7 @@ class FileReading {
     ReadTotals totals_;
 };
 
+    IndexCache::Index index_;
 template <class Reader>
 engine::Task<Expected<std::unique_ptr<Reader>>> FileReading::open_reader(Open<Reader> how) {
     const formats::ReadRequest request = format_request();

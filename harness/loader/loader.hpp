@@ -13,6 +13,7 @@
 #include "harness/dataset/plan.hpp"
 #include "harness/engine/buffer_pool.hpp"
 #include "harness/engine/sync.hpp"
+#include "harness/loader/index_cache.hpp"
 #include "harness/loader/wait_account.hpp"
 #include "harness/metrics/epoch_counts.hpp"
 #include "harness/types/epoch_plan.hpp"
@@ -51,6 +52,7 @@ struct LoaderContext {
     LoaderCounters* counters = nullptr;
     const ReaderSection* reader = nullptr;
     std::uint64_t seed = 0;
+    IndexCache* indexes = nullptr; // for formats with an index; nullptr: read anew with every file
     bool keeps_files_open = false; // a worker keeps its file open for the next sample (dataset.layout shared)
     // Set by each loader in its own copy.
     std::uint32_t accelerator_index = 0; // global

@@ -139,6 +139,7 @@ TEST_CASE("every format: a file says what it holds", "[formats]") {
             formats::ReadRequest request = request_for(file, FileShape{});
             request.shape.sample_count = shape.sample_count;
             request.shape.element_bytes = shape.element_bytes;
+            request.index = index_for(*format, shape);
             const auto found = inspect(*format, request, file);
             if (!found) FAIL(found.error().describe());
             CHECK(found->sample_count == shape.sample_count);
@@ -223,6 +224,7 @@ TEST_CASE("every format: shapes that cannot be are refused", "[formats]") {
         const OnDiskWhereNeeded disk(*format, file);
         formats::ReadRequest request = request_for(file, shape);
         request.local_path = disk.path();
+        request.index = index_for(*format, shape);
         const auto reader = format->open(request);
         REQUIRE(reader);
         CHECK_FALSE((*reader)->begin(2)); // samples count from 0

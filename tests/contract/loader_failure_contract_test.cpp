@@ -15,7 +15,7 @@ const Error kStop{.kind = ErrorKind::interrupted, .message = "the test stops", .
 
 TEST_CASE("contract of loaders: the error of any read comes out as the batch's, with path and offset, and ends it") {
     for (const loader::LoaderEntry& entry : loader::loaders())
-        for (const char* format : {"npz", "tfrecord", "raw"})
+        for (const char* format : {"npz", "tfrecord", "raw", "indexed_binary"})
             for (const std::uint64_t k : {1, 2, 3, 5, 8, 13}) {
                 INFO(entry.name << " on " << format << ", read " << k);
                 LoaderSetup setup = setup_of({"", 12, 1, 1, 2, 3, 4}, entry.name, format);

@@ -28,14 +28,18 @@ format_case() {
       'd["status"] == "complete" and d["verdict"] != "implausible" and len(d["epochs"]) == 1 and d["epochs"][0]["samples_proved"] and d["epochs"][0]["bytes_delivered"] >= 12 * 69696'
     rm -rf "$WORK/results-$name-$loader"
   done
-  victim=$(find "$data/train" -name 'img_07_of_12.*'); cp "$victim" "$WORK/good"
+  # O_DIRECT: whatever offsets the format asks for.
+  bench run unet3d_mini --data-dir "$data" "${args[@]}" -p reader.data_loader=native -p reader.verify=content -p reader.odirect=True --results-dir "$WORK/results-direct"
+  expect_status 0 "$name with O_DIRECT, verified"
+  rm -rf "$WORK/results-direct"
+  victim=$(find "$data/train" -name 'img_07_of_12.*' ! -name '*.idx'); cp "$victim" "$WORK/good"
   # C6: somewhere in the payload
   damage "$victim" "$at"
   for loader in $loaders; do
     bench run unet3d_mini --data-dir "$data" "${args[@]}" -p reader.data_loader="$loader" -p reader.verify=content --results-dir "$WORK/results"
     refused_for "$(basename "$victim").*"
     case $name in # checked by content: that very byte; by the file's own checksum: what it covers; decoded: nothing to point at
-      npz | npy | hdf5 | hdf5_chunked | raw) expect_said "^feedbench: error: .*at offset $at:" 1 ;;
+      npz | npy | hdf5 | hdf5_chunked | raw | indexed_binary) expect_said "^feedbench: error: .*at offset $at:" 1 ;;
       tfrecord) expect_said "^feedbench: error: .*at offset [0-9]+" 1 ;;
     esac
     rm -rf "$WORK/results"
@@ -47,12 +51,25 @@ format_case() {
   expect_no_file "$WORK/results"
   # As long as it was, and none of it right.
   head -c "$(stat -c %s "$WORK/good")" /dev/zero | tr '\0' 'Z' >"$victim"
-  case $name in raw) ;; *)
+  case $name in raw | indexed_binary) ;; *) # nothing in the file itself says what it is
     bench run unet3d_mini --data-dir "$data" "${args[@]}" -p reader.verify=header --results-dir "$WORK/results"
     refused_for "$(basename "$victim").*"
     expect_no_file "$WORK/results" ;;
   esac
   cp "$WORK/good" "$victim"
+  # An index that does not fit the data, or is not there.
+  local index
+  for index in "$victim"*.idx; do
+    [ -e "$index" ] || continue
+    cp "$index" "$WORK/good-index"
+    damage "$index" 9
+    bench run unet3d_mini --data-dir "$data" "${args[@]}" --results-dir "$WORK/results"
+    refused_for "$(basename "$index").*sample 1: .* expected, found"
+    rm "$index"
+    bench run unet3d_mini --data-dir "$data" "${args[@]}" --results-dir "$WORK/results"
+    refused_for "$(basename "$index").*No such file"
+    cp "$WORK/good-index" "$index"
+  done
   bench adopt "$data"; expect_status 2 "adopting our own"; expect_said "nothing to adopt"
   # Without its manifest it is some other tool's dataset: refused with the way out, then adopted as it stands.
   rm "$data"/*manifest*
@@ -76,6 +93,7 @@ format_case tfrecord "tensorflow pytorch native" 30000 -p dataset.format=tfrecor
 format_case hdf5 "pytorch native" 50000 -p dataset.format=hdf5 -p dataset.num_samples_per_file=2
 format_case hdf5_chunked "pytorch tensorflow" 50000 -p dataset.format=hdf5 -p dataset.num_samples_per_file=2 -p dataset.chunk_dims=[1,66,66]
 format_case hdf5_gzip "pytorch native" 50000 -p dataset.format=hdf5 -p dataset.num_samples_per_file=2 -p dataset.chunk_dims=[1,66,66] -p dataset.compression=gzip
+format_case indexed_binary "pytorch tensorflow native" 30000 -p dataset.format=indexed_binary -p dataset.num_samples_per_file=3
 format_case raw "pytorch tensorflow native" 30000 -p dataset.format=raw
 
 # A tree that numpy wrote under the reference tool's names.

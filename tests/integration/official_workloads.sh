@@ -32,6 +32,19 @@ official unet3d_h100 "param hydra" 84 5 1 dataset.record_length_bytes=1466006 da
 official resnet50_h100 hydra 8 2 0 dataset.record_length_bytes=1146.6 reader.batch_size=100 train.computation_time=0.01
 official cosmoflow_h100 param 32 3 0
 
+# The reference tool's own workload over indexed_binary: 64 of its 1024 samples, each 1/1000 of their size. One step is one sample on every rank.
+dlrm=$FEEDBENCH_SOURCE_DIR/../shared/corpus/workloads/dlio/dlrm.yaml
+args=(-p "dataset.data_folder=$WORK/data/dlrm" -p dataset.num_samples_per_file=64 -p dataset.record_length_bytes=671088 -p reader.drop_cache=fadvise)
+run_ranks 4 datagen "$dlrm" "${args[@]}"
+expect_status 0 "datagen dlrm"
+expect_said "2 files written, 0 found finished" # one to train on, one to evaluate with
+for index in off sz; do expect_file "$WORK/data/dlrm/train/img_0_of_1.indexed_binary.$index.idx"; done
+run_ranks 4 run "$dlrm" "${args[@]}" -p reader.verify=content --results-dir "$WORK/results/dlrm"
+expect_status 0 "run dlrm"
+expect_json "$(result_dir "$WORK/results/dlrm")/result.json" \
+  'd["status"] == "complete" and d["epochs"][0]["samples_proved"] and d["epochs"][0]["sample_count"] == 64 and d["epochs"][0]["bytes_delivered"] >= 64 * 819 * 819'
+note "dlrm: passed"
+
 # S4
 for size in "llama3_8b 104.7045 8 1e-4" "llama3_405b 5292.2487 512 1e-6"; do
   set -- $size

@@ -52,21 +52,34 @@ int write(const formats::Format& format, const std::string& path, const FileShap
         file.write(reinterpret_cast<const char*>(patch.bytes.data()), static_cast<std::streamsize>(patch.bytes.size()));
     }
     file.close();
-    if (format.has_side_file()) std::ofstream(path + ".idx") << format.side_file(shape);
+    for (std::size_t i = 0; i < format.side_files().size(); ++i) // beside the file, whatever folder they belong into
+        std::ofstream(path + std::string(format.side_files()[i].ending), std::ios::binary)
+            << format.side_bytes(shape, i);
     if (!file || !is_in_order) return 1;
     std::printf("%u\n", crc);
     return 0;
 }
 
-int read(const formats::Format& format, const std::string& path, std::uint32_t samples) {
+std::string bytes_of_file(const std::string& path) {
     std::ifstream in(path, std::ios::binary);
-    const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+int read(const formats::Format& format, const std::string& path, std::uint32_t samples) {
+    const std::string text = bytes_of_file(path);
     const std::span<const std::byte> file = std::as_bytes(std::span(text));
     formats::ReadRequest request;
     request.path = request.local_path = path;
     request.file_bytes = file.size();
     request.shape.sample_count = samples;
     request.check = formats::Check::checksum;
+    auto index = std::make_shared<formats::IndexBytes>();
+    for (const formats::SideFile& side : format.side_files()) {
+        const std::string bytes = bytes_of_file(path + std::string(side.ending));
+        const auto view = std::as_bytes(std::span(bytes));
+        if (side.index_bytes_per_sample != 0) index->emplace_back(view.begin(), view.end());
+    }
+    request.index = index;
     const auto shape = format.inspect(request, [&](std::uint64_t offset, std::span<std::byte> out) -> Status {
         if (offset > file.size() || out.size() > file.size() - offset)
             return internal_error("read beyond the file's end");

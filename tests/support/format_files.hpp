@@ -64,6 +64,18 @@ inline Bytes make_file(const formats::Format& format, const FileShape& shape, co
     return file;
 }
 
+// The index that readers of this format get with a file of this shape; nullptr where they need none.
+inline std::shared_ptr<const formats::IndexBytes> index_for(const formats::Format& format, const FileShape& shape) {
+    if (format.index_bytes_per_sample() == 0) return nullptr;
+    auto index = std::make_shared<formats::IndexBytes>();
+    for (std::size_t i = 0; i < format.side_files().size(); ++i) {
+        const std::string bytes = format.side_bytes(shape, i);
+        const auto view = std::as_bytes(std::span(bytes));
+        index->emplace_back(view.begin(), view.end());
+    }
+    return index;
+}
+
 // A file on this host for as long as the object lives (for formats whose library wants a path).
 class FileOnDisk {
   public:
@@ -116,6 +128,7 @@ inline void keep_payload(formats::ReadRequest& request, ReadBack& result, std::u
 inline Status read_samples(const formats::Format& format, formats::ReadRequest request, const Bytes& file,
                            const std::vector<std::uint32_t>& samples, ReadBack& result, ReadOptions options = {}) {
     if (options.wants_payload)
+    if (!request.index) request.index = index_for(format, request.shape);
         keep_payload(request, result, request.shape.dims.empty() ? file.size() : request.shape.payload_bytes());
     auto reader = format.open(request);
     if (!reader) return reader.error();
@@ -151,6 +164,7 @@ inline Status read_stream(const formats::Format& format, formats::ReadRequest re
                           ReadBack& result, ReadOptions options = {}) {
     if (options.wants_payload)
         keep_payload(request, result, request.shape.dims.empty() ? file.size() : request.shape.payload_bytes());
+    if (!request.index) request.index = index_for(format, request.shape);
     auto reader = format.open_stream(request);
     if (!reader) return reader.error();
     for (std::size_t at = 0; at < file.size(); at += options.transfer_bytes) {

@@ -155,8 +155,8 @@ class LoaderRig {
         return section;
     }
     loader::LoaderContext context() {
-        return {reactor_.get(), backend_.get(), format_,    plan_.get(), &content_,
-                pool_.get(),    permits_.get(), &counters_, &reader_,    setup_.seed};
+        return {reactor_.get(), backend_.get(), format_,  plan_.get(), &content_, pool_.get(),
+                permits_.get(), &counters_,     &reader_, setup_.seed, &indexes_};
     }
     void write_files() {
         for (std::uint64_t i = 0; i < setup_.files; ++i) {
@@ -170,6 +170,9 @@ class LoaderRig {
             REQUIRE(filled == file.size());
             for (const formats::Patch& patch : (*encoder)->patches())
                 std::memcpy(file.data() + patch.offset, patch.bytes.data(), patch.bytes.size());
+            for (std::size_t side = 0; side < format_->side_files().size(); ++side)
+                memory_.files[formats::side_path(format_->side_files()[side], plan_->name(i))] =
+                    format_->side_bytes(plan_->shape(i), side);
         }
     }
 
@@ -187,6 +190,7 @@ class LoaderRig {
     std::unique_ptr<engine::BufferPool> pool_;
     std::unique_ptr<engine::Semaphore> permits_;
     loader::LoaderCounters counters_;
+    loader::IndexCache indexes_;
 };
 
 // What the ids of a batch add up to when it holds what the plan says.

@@ -24,7 +24,7 @@ inline VirtualRun random_run(std::uint64_t seed) {
     VirtualRun run(storage, one_of<std::string>(random, {"pytorch", "tensorflow", "native"}));
     Workload& w = run.workload;
     run.seed = seed;
-    w.dataset.format = one_of<std::string>(random, {"raw", "npz", "npy", "tfrecord", "hdf5"});
+    w.dataset.format = one_of<std::string>(random, {"raw", "npz", "npy", "tfrecord", "hdf5", "indexed_binary"});
     run.accelerators = between(random, 1, 5);
     w.dataset.num_samples_per_file = between(random, 1, 6);
     w.reader.batch_size = between(random, 1, 6);

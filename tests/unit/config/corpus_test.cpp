@@ -196,7 +196,7 @@ TEST_CASE("the files that come with DLIO") {
     CHECK(bert.checkpoint.steps_between_checkpoints == 250);
 
     const Workload dlrm = corpus("dlio/dlrm.yaml");
-    CHECK(dlrm.dataset.format == "indexed_binary"); // refused by the format's registry, not here
+    CHECK(dlrm.dataset.format == "indexed_binary");
     CHECK(dlrm.dataset.record_length_bytes == 671088640);
     CHECK(dlrm.dataset.num_files_eval == 1);
     CHECK(dlrm.reader.sample_shuffle == Shuffle::random);

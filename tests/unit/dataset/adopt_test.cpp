@@ -55,7 +55,7 @@ TEST_CASE("names of data files are taken apart, others are not") {
 }
 
 TEST_CASE("a dataset without manifest is adopted, and then passes comparison and spot check") {
-    for (const char* format : {"npz", "npy", "tfrecord"}) {
+    for (const char* format : {"npz", "npy", "tfrecord", "indexed_binary"}) {
         for (const std::uint32_t subfolders : {0U, 3U}) {
             CAPTURE(format, subfolders);
             MemoryBackend backend;
@@ -175,4 +175,36 @@ TEST_CASE("nothing to adopt: what is there instead is said") {
     CHECK(refused(backend).errno_value == ENOENT);
     backend.files[""] = "file";
     CHECK(refused(backend).errno_value == ENOTDIR);
+}
+
+TEST_CASE("files beside the data files belong to them; a missing or wrong index is said") {
+    MemoryBackend backend;
+    write_foreign(backend, small_section("indexed_binary"));
+    CHECK(adopted(backend).notes.empty());
+    CHECK(adopted(backend).manifest.dataset.num_samples_per_file == 2); // the index says it
+    const std::string name = "train/img_00_of_12.indexed_binary.sz.idx", good = backend.files[name];
+    backend.files[name] += std::string(8, '\0');
+    CHECK(says(refused(backend), name + ": an index of 3 samples, but .off.idx has 2"));
+    backend.files[name] = good.substr(0, 15);
+    CHECK(says(refused(backend), name + ": an index of 8 bytes a sample expected, found 15 bytes"));
+    backend.files.erase(name);
+    CHECK(refused(backend).errno_value == ENOENT);
+    CHECK(says(refused(backend), name));
+}
+
+TEST_CASE("an index whose samples vary in size is adopted as it stands") {
+    MemoryBackend backend;
+    DatasetSection section = small_section("indexed_binary");
+    section.num_files_train = 1;
+    section.num_files_eval = 0;
+    write_foreign(backend, section);
+    const std::uint64_t offsets[] = {0, 100, 40}, sizes[] = {100, 28, 7}; // the third lies within the first
+    const std::string data = "train/img_0_of_1.indexed_binary";
+    backend.files[data] = std::string(128, 'x');
+    backend.files[data + ".off.idx"].assign(reinterpret_cast<const char*>(offsets), sizeof offsets);
+    backend.files[data + ".sz.idx"].assign(reinterpret_cast<const char*>(sizes), sizeof sizes);
+    const Adoption adoption = adopted(backend);
+    CHECK(adoption.manifest.dataset.num_samples_per_file == 3);
+    CHECK(adoption.manifest.train.file_bytes == 128);
+    CHECK(spot_check({backend}, adoption.manifest, format_of("indexed_binary"), {.file_count = 1}));
 }

@@ -59,6 +59,9 @@ inline dataset::Manifest write_dataset(MemoryBackend& backend, const DatasetSect
             const FileShape shape = plan->shape(i);
             std::string& content = backend.files[plan->name(i)];
             content = encoded(format, shape);
+            for (std::size_t side = 0; side < format.side_files().size(); ++side)
+                backend.files[formats::side_path(format.side_files()[side], plan->name(i))] =
+                    format.side_bytes(shape, side);
             totals.payload_bytes += shape.payload_bytes();
             totals.file_bytes += content.size();
         }

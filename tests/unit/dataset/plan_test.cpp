@@ -47,7 +47,6 @@ TEST_CASE("names are padded to the digits of the count") {
     CHECK(train.name(7) == "train/img_007_of_168.npz");
     CHECK(train.name(167) == "train/img_167_of_168.npz");
     CHECK(valid.name(0) == "valid/img_00_of_42.npz");
-    CHECK(train.side_name(7) == "index/train/img_007_of_168.npz.idx");
     CHECK(train.folder(0) == "train");
 
     DatasetSection section = unet3d();

@@ -25,7 +25,7 @@ TEST_CASE("the sample of files is bounded, without repeats, and has the first an
 }
 
 TEST_CASE("a dataset as made passes, whole, as a subset, and with direct I/O's alignment") {
-    for (const char* format : {"npz", "npy", "tfrecord", "raw"}) {
+    for (const char* format : {"npz", "npy", "tfrecord", "raw", "indexed_binary"}) {
         CAPTURE(format);
         MemoryBackend backend;
         const Manifest manifest = write_dataset(backend, small_section(format));

@@ -69,11 +69,14 @@ TEST_CASE("tfrecord: a small file, byte for byte", "[tfrecord]") {
 TEST_CASE("tfrecord: the index names offset and length of each record", "[tfrecord]") {
     const FileShape shape = shape_of({30, 40}, 3);
     const std::uint64_t record_bytes = *tfrecord_format().file_bytes(shape) / 3;
-    CHECK(tfrecord_format().has_side_file());
-    CHECK(tfrecord_format().side_file(shape) == "0 " + std::to_string(record_bytes) + "\n" +
-                                                    std::to_string(record_bytes) + " " + std::to_string(record_bytes) +
-                                                    "\n" + std::to_string(2 * record_bytes) + " " +
-                                                    std::to_string(record_bytes) + "\n");
+    REQUIRE(tfrecord_format().side_files().size() == 1);
+    CHECK(formats::side_path(tfrecord_format().side_files()[0], "train/img_0_of_1.tfrecord") ==
+          "index/train/img_0_of_1.tfrecord.idx");
+    CHECK(tfrecord_format().index_bytes_per_sample() == 0); // nobody here reads it
+    CHECK(tfrecord_format().side_bytes(shape, 0) ==
+          "0 " + std::to_string(record_bytes) + "\n" + std::to_string(record_bytes) + " " +
+              std::to_string(record_bytes) + "\n" + std::to_string(2 * record_bytes) + " " +
+              std::to_string(record_bytes) + "\n");
     const Bytes file = make_file(tfrecord_format(), shape, numbered_content());
     for (std::uint64_t i = 0; i < 3; ++i)
         CHECK(formats::parse_record_head(std::span(file).subspan(i * record_bytes, 12), i * record_bytes, file.size(),
