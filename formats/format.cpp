@@ -1,5 +1,7 @@
 #include "formats/format.hpp"
 
+#include <algorithm>
+
 namespace feedbench::formats {
 
 namespace {
@@ -26,8 +28,6 @@ class EvenStream final : public StreamReader {
 
 } // namespace
 
-std::uint32_t samples_by_position(std::uint64_t seen_bytes, std::uint64_t file_bytes, std::uint32_t sample_count) {
-    if (seen_bytes >= file_bytes) return sample_count;
 std::string side_path(const SideFile& side, std::string_view data_path) {
     return std::string(side.folder).append(data_path).append(side.ending);
 }
@@ -38,6 +38,8 @@ std::uint64_t Format::index_bytes_per_sample() const {
     return bytes;
 }
 
+std::uint32_t samples_by_position(std::uint64_t seen_bytes, std::uint64_t file_bytes, std::uint32_t sample_count) {
+    if (seen_bytes >= file_bytes) return sample_count;
     __extension__ using Wide = unsigned __int128;
     return static_cast<std::uint32_t>(static_cast<Wide>(seen_bytes) * sample_count / file_bytes);
 }
@@ -47,6 +49,12 @@ Status check_piece(const ReadRequest& request, const Extent& extent, std::span<c
     return format_error(request.path,
                         "read of " + std::to_string(extent.bytes) + " bytes gave " + std::to_string(data.size()),
                         static_cast<std::int64_t>(extent.offset));
+}
+
+Expected<std::optional<Extent>> StreamReader::next(std::uint64_t position, std::uint64_t file_bytes,
+                                                   std::uint64_t transfer_bytes) {
+    if (position >= file_bytes) return std::optional<Extent>();
+    return std::optional(Extent{position, std::min(transfer_bytes, file_bytes - position)});
 }
 
 Expected<std::uint64_t> Format::read_blocking(const ReadRequest& request, std::uint32_t,

@@ -102,9 +102,14 @@ class SampleReader {
     virtual bool must_consume_first() const = 0;
     virtual Status consume(const Extent& extent, std::span<const std::byte> data) = 0;
 };
+    // True: begin() of this sample would cost no extent, for it came with others that are complete. May be left out.
+    virtual bool is_at_hand(std::uint32_t) const { return false; }
+    // Bytes consumed since this was last asked that no sample wanted: gaps that were read over, a tail in which the
+    // place of the rest was looked for. Negative: some that were counted so are wanted after all. May be left out.
+    virtual std::int64_t take_unneeded_bytes() { return 0; }
 
-// Reads one file front to back whatever its record borders (tensorflow): the caller reads [0, file_bytes) in pieces of
-// its own choice and hands each on, in order. Constant memory. Framing is checked as it passes by, checksums where
+// Reads one file front to back whatever its record borders (tensorflow): the caller asks next(), reads the piece and
+// hands it on, until nothing follows. Constant memory. Framing is checked as it passes by, checksums where
 // Check::checksum.
 class StreamReader {
   public:
@@ -114,6 +119,11 @@ class StreamReader {
     // looked at.
     virtual Expected<std::uint32_t> consume(std::span<const std::byte> data) = 0;
 };
+    // The piece to read after the one that ended at `position` (0 at first); nothing = all samples are complete. May be
+    // left out: then it is the whole file, in order. A format that leaves parts of a file unread says which.
+    virtual Expected<std::optional<Extent>> next(std::uint64_t position, std::uint64_t file_bytes,
+                                                 std::uint64_t transfer_bytes);
+    virtual std::int64_t take_unneeded_bytes() { return 0; } // as of a SampleReader
 
 // Samples that are complete after `seen_bytes` of a file whose samples lie evenly in it. Example: 5 of 10 bytes, 3
 // samples: 1.
@@ -151,3 +161,9 @@ class Format {
 };
 
 } // namespace feedbench::formats
+    // Samples [n * k, n * (k + 1)) of a file, n the answer, come together: who has read one of them has them all at
+    // hand (is_at_hand) while the file stays open.
+    virtual std::uint32_t samples_together(const FileShape&) const { return 1; }
+    virtual bool is_kept_open() const { return false; } // by a loader's worker, for the next sample
+    // Memory that one reader of a file of this shape may hold beside its landing buffer.
+    virtual std::uint64_t reader_bytes(const FileShape&) const { return 0; }

@@ -6,7 +6,8 @@ namespace feedbench::formats {
 
 std::span<const Format* const> all_formats() {
     static const std::array table{
-        &npz_format(), &npy_format(), &tfrecord_format(), &raw_format(), &hdf5_format(), &indexed_binary_format(),
+        &npz_format(),  &npy_format(),     &tfrecord_format(),       &raw_format(),
+        &hdf5_format(), &parquet_format(), &indexed_binary_format(),
     };
     return table;
 }

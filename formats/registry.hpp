@@ -17,6 +17,7 @@ const Format& npy_format();
 const Format& npz_format();
 const Format& tfrecord_format();
 const Format& hdf5_format();
+const Format& parquet_format();
 const Format& indexed_binary_format();
 
 } // namespace feedbench::formats

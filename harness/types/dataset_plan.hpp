@@ -5,7 +5,10 @@
 // Source: reference.md section 1 (the reference generator's files). The plan itself is harness/dataset/plan.hpp.
 #pragma once
 
+#include "harness/types/table_column.hpp"
+
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -30,6 +33,10 @@ struct FileShape {
     std::vector<std::uint64_t> max_shape;   // hdf5: empty = fixed
     enum class Compression : std::uint8_t { none, gzip, zip } compression = Compression::none;
     int compression_level = 4;
+    // parquet: a sample is a row. nullptr = one column of all its bytes. Shared: hundreds of columns, thousands of
+    // opens.
+    std::shared_ptr<const std::vector<TableColumn>> columns;
+    std::uint32_t row_group_rows = 1024;
 
     std::uint64_t sample_bytes() const {
         std::uint64_t bytes = element_bytes;
@@ -37,6 +44,13 @@ struct FileShape {
         return bytes;
     }
     std::uint64_t payload_bytes() const { return sample_bytes() * sample_count; }
+    // Of a sample, what reading it delivers: of a table, the columns that are read.
+    std::uint64_t read_sample_bytes() const {
+        if (!columns) return sample_bytes();
+        std::uint64_t bytes = 0;
+        for (const TableColumn& column : *columns) bytes += column.is_read ? row_bytes(column) : 0;
+        return bytes;
+    }
 };
 
 } // namespace feedbench

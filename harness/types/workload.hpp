@@ -6,6 +6,7 @@
 // C++ are the YAML keys, with the unit where DLIO leaves it out.
 #pragma once
 
+#include "harness/types/table_column.hpp"
 #include "harness/types/time_distribution.hpp"
 
 #include <cstdint>
@@ -65,6 +66,8 @@ struct DatasetSection {
     std::uint32_t num_dset_per_record = 1; // hdf5
     std::vector<std::uint64_t> chunk_dims; // hdf5; empty = contiguous
     std::vector<std::uint64_t> max_shape;  // hdf5
+    std::vector<TableColumn> parquet_columns;     // empty: one column, "data", of a whole sample
+    std::uint32_t parquet_row_group_size = 1024;  // rows
     bool keep_files = true;
     std::uint64_t seed = 10; // of the sizes, as the reference tool's generator (fixed by the rules)
     double compress_percent = 0, dedupe_percent = 0; // ours: content that a storage could reduce

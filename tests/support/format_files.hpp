@@ -102,6 +102,7 @@ struct ReadBack {
     Bytes payload;                        // as the visitor saw it, at its offsets
     std::uint64_t payload_bytes = 0;      // how many the visitor saw
     std::vector<formats::Extent> extents; // in the order of next()
+    std::int64_t unneeded_bytes = 0;      // what of them the reader says that no sample wanted
     std::vector<std::uint32_t> counts;    // stream: after each piece
 };
 
@@ -127,8 +128,8 @@ inline void keep_payload(formats::ReadRequest& request, ReadBack& result, std::u
 // beyond it is caught by the address sanitizer.
 inline Status read_samples(const formats::Format& format, formats::ReadRequest request, const Bytes& file,
                            const std::vector<std::uint32_t>& samples, ReadBack& result, ReadOptions options = {}) {
-    if (options.wants_payload)
     if (!request.index) request.index = index_for(format, request.shape);
+    if (options.wants_payload)
         keep_payload(request, result, request.shape.dims.empty() ? file.size() : request.shape.payload_bytes());
     auto reader = format.open(request);
     if (!reader) return reader.error();
@@ -156,24 +157,35 @@ inline Status read_samples(const formats::Format& format, formats::ReadRequest r
                 if (const Status status = (*reader)->consume(extent, piece); !status) return status;
             }
         }
+        result.unneeded_bytes += (*reader)->take_unneeded_bytes();
     }
     return {};
 }
 
 inline Status read_stream(const formats::Format& format, formats::ReadRequest request, const Bytes& file,
                           ReadBack& result, ReadOptions options = {}) {
+    if (!request.index) request.index = index_for(format, request.shape);
     if (options.wants_payload)
         keep_payload(request, result, request.shape.dims.empty() ? file.size() : request.shape.payload_bytes());
-    if (!request.index) request.index = index_for(format, request.shape);
     auto reader = format.open_stream(request);
     if (!reader) return reader.error();
-    for (std::size_t at = 0; at < file.size(); at += options.transfer_bytes) {
-        const std::size_t size = std::min<std::size_t>(options.transfer_bytes, file.size() - at);
-        const Bytes piece(file.begin() + static_cast<std::ptrdiff_t>(at),
-                          file.begin() + static_cast<std::ptrdiff_t>(at + size));
+    for (std::uint64_t position = 0;;) {
+        const auto next = (*reader)->next(position, request.file_bytes, options.transfer_bytes);
+        if (!next) return next.error();
+        if (!*next) break;
+        const formats::Extent extent = **next;
+        if (extent.bytes == 0 || extent.bytes > options.transfer_bytes || extent.offset > file.size() ||
+            extent.bytes > file.size() - extent.offset)
+            return internal_error("piece of " + std::to_string(extent.bytes) + " bytes at " +
+                                  std::to_string(extent.offset) + " in a file of " + std::to_string(file.size()));
+        result.extents.push_back(extent);
+        position = extent.offset + extent.bytes;
+        const Bytes piece(file.begin() + static_cast<std::ptrdiff_t>(extent.offset),
+                          file.begin() + static_cast<std::ptrdiff_t>(position));
         const auto count = (*reader)->consume(piece);
         if (!count) return count.error();
         result.counts.push_back(*count);
+        result.unneeded_bytes += (*reader)->take_unneeded_bytes();
     }
     return {};
 }
