@@ -9,7 +9,9 @@ namespace feedbench::workloads {
 
 Slice SliceRecorder::growth() {
     Slice whole;
-    whole.bytes = counters_.bytes - std::exchange(bytes_, counters_.bytes);
+    // What was read too much may be taken back later than it was counted; the sums stay exact.
+    whole.bytes = counters_.bytes - std::min(bytes_, counters_.bytes);
+    bytes_ += whole.bytes;
     whole.samples = counters_.samples - std::exchange(samples_, counters_.samples);
     whole.reads = counters_.reads - std::exchange(reads_, counters_.reads);
     whole.steps = counters_.steps - std::exchange(steps_, counters_.steps);

@@ -85,8 +85,8 @@ Expected<std::vector<PlanRow>> plan_training(const RunRequest& request) {
     auto plan = make_training_plan(request, nullptr);
     if (!plan) return plan.error();
     const std::uint64_t payload = plan->train.files->total_payload_bytes();
-    const double sample_bytes = static_cast<double>(payload) / static_cast<double>(plan->train.files->file_count()) /
-                                plan->train.samples_per_file;
+    const double sample_bytes = static_cast<double>(plan->train.files->total_read_bytes()) /
+                                static_cast<double>(plan->train.files->file_count()) / plan->train.samples_per_file;
     const double think_s = workload.train.computation_time.mean_s;
     const double batch_MB = to_MB(sample_bytes * workload.reader.batch_size) * request.accelerator_count;
     std::vector<PlanRow> rows{

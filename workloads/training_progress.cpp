@@ -54,8 +54,8 @@ void TrainingRun::show_progress(std::uint64_t now) {
     if (done > 0)
         progress.eta_s = progress.elapsed_s * static_cast<double>(steps_total_ - std::min(done, steps_total_)) /
                          static_cast<double>(done);
-    progress.MB_per_second_now =
-        to_MB(static_cast<double>(counters_.bytes - last_bytes_)) / seconds(now - last_progress_ns_) * share;
+    progress.MB_per_second_now = to_MB(static_cast<double>(counters_.bytes - std::min(last_bytes_, counters_.bytes))) /
+                                 seconds(now - last_progress_ns_) * share;
     progress.stalled_accelerators = static_cast<std::uint32_t>(counters_.stalled_accelerators * share);
     const auto& totals = log_.current(0);
     if (totals.step_count > 1 && totals.barrier_end_ns_last > totals.think_end_ns_first)

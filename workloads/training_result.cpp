@@ -45,7 +45,7 @@ Metric planned_bytes(const TrainingPlan& plan, const Workload& workload, const R
     else if (set.used_file_count != set.files->file_count() || !set.files->shape_is_cheap() || !whole)
         row.reason = "not_the_whole_set";
     else
-        row.value = samples * static_cast<double>(set.files->total_payload_bytes()) / static_cast<double>(set_samples);
+        row.value = samples * static_cast<double>(set.files->total_read_bytes()) / static_cast<double>(set_samples);
     return row;
 }
 

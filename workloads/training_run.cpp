@@ -49,7 +49,7 @@ TrainingRun::Phase TrainingRun::make_phase(const SetPlan& set, bool evaluation) 
                      &pool_,           &buffers_, &counters_,   &workload_.reader, request_.run_seed};
     phase.indexes = std::make_unique<loader::IndexCache>();
     phase.context.indexes = phase.indexes.get();
-    phase.context.keeps_files_open = workload_.dataset.layout == "shared";
+    phase.context.keeps_files_open = workload_.dataset.layout == "shared" || plan_.format->is_kept_open();
     for (std::uint32_t i = 0; i < plan_.placement.count; ++i)
         phase.accelerators.push_back(
             std::make_unique<Accelerator>(shared_, plan_.placement.first + i, i, plan_.loader->make(phase.context)));

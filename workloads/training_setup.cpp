@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "generators/content.hpp"
 #include "harness/config/load_yaml.hpp"
@@ -21,6 +22,12 @@ Expected<SetPlan> make_set(const Workload& workload, const dataset::Manifest* ma
     const DatasetSection& made = manifest ? manifest->dataset : workload.dataset;
     SetPlan set;
     const bool train = split == Split::train;
+    std::optional<dataset::Manifest> as_read; // which columns of a table are read is the run's own choice
+    if (manifest && !workload.dataset.parquet_columns.empty()) {
+        as_read = *manifest;
+        as_read->dataset.parquet_columns = workload.dataset.parquet_columns;
+        manifest = &*as_read;
+    }
     auto files = manifest ? dataset::plan_of(*manifest, split) : dataset::DatasetPlan::make(made, split);
     if (!files) return files.error();
     set.files = std::make_unique<dataset::DatasetPlan>(std::move(*files));
@@ -208,7 +215,12 @@ std::uint64_t memory_bound_bytes(const RunRequest& request, const TrainingPlan& 
         plan.format->index_bytes_per_sample() * std::uint64_t{request.workload->dataset.num_samples_per_file};
     const std::uint64_t indexes =
         index_bytes == 0 ? 0 : 2 * loader::IndexCache::kLimitBytes + plan.placement.count * workers * index_bytes;
-    return kFixed + plan.buffers.total_bytes() + checkpoints + indexes + plan.placement.count * per_accelerator;
+    const std::uint64_t readers =
+        plan.train.files->file_count() == 0
+            ? 0
+            : plan.placement.count * workers * plan.format->reader_bytes(plan.train.files->shape(0));
+    return kFixed + plan.buffers.total_bytes() + checkpoints + indexes + readers +
+           plan.placement.count * per_accelerator;
 }
 
 } // namespace feedbench::workloads

@@ -18,8 +18,8 @@ class Derivation {
         name_accelerator();
         follow_framework();
         for (auto step :
-             {&Derivation::times, &Derivation::record, &Derivation::layout, &Derivation::chunks, &Derivation::workflow,
-              &Derivation::loader, &Derivation::checkpoint, &Derivation::parallelism})
+             {&Derivation::times, &Derivation::record, &Derivation::columns, &Derivation::layout, &Derivation::chunks,
+              &Derivation::workflow, &Derivation::loader, &Derivation::checkpoint, &Derivation::parallelism})
             if (auto status = (this->*step)(); !status) return status.error();
         return std::move(origins_);
     }
@@ -112,6 +112,17 @@ class Derivation {
             if (subfolders > 1 && subfolders > files && said_.is_set(key) && files > 0)
                 return wrong({key}, fmt::format("{} is {} for {} files; expected no more folders than files", key,
                                                 subfolders, files));
+        return {};
+    }
+
+    // What training is fed with are the columns that it reads (case T12).
+    Status columns() {
+        auto& d = w_.dataset;
+        if (d.parquet_columns.empty()) return {};
+        if (std::string why = why_no_table(d); !why.empty()) return wrong({"dataset.parquet.columns"}, std::move(why));
+        computed("dataset.record_length_bytes", "the columns of dataset.parquet.columns that are read");
+        d.record_length_bytes = 0;
+        for (const auto& c : d.parquet_columns) d.record_length_bytes += c.is_read ? double(row_bytes(c)) : 0;
         return {};
     }
 

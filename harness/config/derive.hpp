@@ -23,4 +23,7 @@ std::uint32_t element_bytes(std::string_view type);
 // "h100" from "unet3d_h100_s3"; empty when the name holds none.
 std::string accelerator_in(std::string_view name);
 
+// Why dataset.parquet.columns cannot be those of this section; empty where they can.
+std::string why_no_table(const DatasetSection& section);
+
 } // namespace feedbench::config

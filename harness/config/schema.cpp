@@ -93,6 +93,8 @@ std::string expectation(const Key& key) {
         return "seconds of at least 0, or a mapping such as {mean: 0.3, stdev: 0.1, type: normal}";
     case KeyType::text_map:
         return "a mapping of names to text";
+    case KeyType::columns:
+        return "a list of columns such as {name: label, dtype: float32, size: 1, read: true}";
     }
     return {};
 }

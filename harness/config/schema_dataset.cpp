@@ -22,8 +22,9 @@ std::vector<Key> dataset_rows() {
     return {
         text("dataset.data_folder", "./data", kDataFolder,
              "Folder or URI of the dataset; below it lie train/ and valid/."),
-        choice("dataset.format", "npz|npy|tfrecord|hdf5|raw|indexed_binary", "tfrecord", field<&W::dataset, &D::format>,
-               "How samples lie in files.", "csv|jpeg|png|mmap_indexed_binary|hdf5_opt|synthetic"),
+        choice("dataset.format", "npz|npy|tfrecord|hdf5|parquet|raw|indexed_binary", "tfrecord",
+               field<&W::dataset, &D::format>, "How samples lie in files.",
+               "csv|jpeg|png|mmap_indexed_binary|hdf5_opt|synthetic"),
         choice("dataset.layout", "files|shared", "files", field<&W::dataset, &D::layout>,
                "Ours: shared: all samples of the training set lie in one file (hdf5), and all of the evaluation set in "
                "another; every loader worker of every rank keeps it open and reads its samples there. How many there "
@@ -80,6 +81,25 @@ std::vector<Key> dataset_rows() {
         integer("dataset.chunk_size", "bytes", "0", at_least(0), nowhere,
                 "hdf5, with enable_chunking: bytes of a chunk, which becomes a square of ceil(sqrt(chunk_size)), at "
                 "most the sample."),
+        list("dataset.parquet.columns", KeyType::columns, {}, field<&W::dataset, &D::parquet_columns>,
+             "parquet: columns of a row, which is a sample: name, dtype (one of float32, the default, or uint8, int8, "
+             "bool, binary, uint16, int16, float16, uint32, int32, list, uint64, int64, float64), size (values in a "
+             "row, 1), read (whether training reads it, true). Empty: one column, data, of record_length_bytes. "
+             "record_length_bytes becomes the bytes of the columns that are read."),
+        integer("dataset.parquet.row_group_size", "rows", "1024", at_least(1),
+                field<&W::dataset, &D::parquet_row_group_size>,
+                "parquet: rows in a row group. A row costs its row group's columns that are read, once while a worker "
+                "has them at hand."),
+        without_effect(choice("dataset.parquet.read_mode", "default|row_group", "default", nowhere,
+                              "How the reference's reader reads."),
+                       "what is read are always the columns of a row group"),
+        without_effect(integer("dataset.parquet.generation_batch_size", "rows", "0", at_least(0), nowhere,
+                               "Rows that the generator makes at once."),
+                       "content is made page by page"),
+        without_effect(boolean("dataset.parquet.use_s3dlio_gen", "false", nowhere, "Which generator is used."),
+                       "there is one generator"),
+        refused(text("dataset.parquet.partition_by", "", nowhere, "Column by whose values files lie in folders."),
+                "names of files are computed, not listed; num_subfolders_train spreads them over folders"),
         without_effect(boolean("dataset.keep_files", "true", field<&W::dataset, &D::keep_files>,
                                "Whether the dataset stays after the run."),
                        "a dataset is never removed by a run"),

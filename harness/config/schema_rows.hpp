@@ -41,6 +41,8 @@ void assign(T& place, const Value& value) {
         place = value.time;
     else if constexpr (std::is_same_v<T, std::vector<std::uint64_t>>)
         place.assign(value.integers.begin(), value.integers.end());
+    else if constexpr (std::is_same_v<T, std::vector<TableColumn>>)
+        place = value.columns;
     else
         place = value.entries;
 }

@@ -186,6 +186,12 @@ Expected<Value> parse_value(const Key& key, const YAML::Node& node) {
         value.time = *time;
         return value;
     }
+    case KeyType::columns: {
+        auto columns = parse_columns(key.name, node);
+        if (!columns) return columns.error();
+        value.columns = std::move(*columns);
+        return value;
+    }
     case KeyType::text_map:
         if (!node.IsMap()) return wrong(key, node);
         if (auto status = read_entries(key, node, "", value.entries); !status) return status.error();

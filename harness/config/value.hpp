@@ -6,6 +6,7 @@
 #pragma once
 
 #include "harness/types/error.hpp"
+#include "harness/types/table_column.hpp"
 #include "harness/types/time_distribution.hpp"
 
 #include <cstdint>
@@ -22,7 +23,19 @@ class Node;
 
 namespace feedbench::config {
 
-enum class KeyType : std::uint8_t { boolean, integer, number, text, choice, integer_list, text_list, time, text_map };
+// columns: a list of columns of a table, each a mapping {name, dtype, size, read} or a name.
+enum class KeyType : std::uint8_t {
+    boolean,
+    integer,
+    number,
+    text,
+    choice,
+    integer_list,
+    text_list,
+    time,
+    text_map,
+    columns
+};
 
 // What a number may be. `minus_one`: -1 is allowed beside the range, as DLIO's "not set".
 struct Limits {
@@ -43,6 +56,7 @@ struct Value {
     std::vector<std::string> texts;
     TimeDistribution time;
     std::map<std::string, std::string> entries;
+    std::vector<TableColumn> columns;
 };
 
 struct Key;
@@ -51,6 +65,9 @@ struct Key;
 Expected<Value> parse_value(const Key& key, const YAML::Node& node);
 // A number of seconds or DLIO's mapping {mean, stdev, type, min, max, shape, scale, lam}.
 Expected<TimeDistribution> parse_time(std::string_view key, const YAML::Node& node);
+
+// Columns of a table, as dataset.parquet.columns lists them.
+Expected<std::vector<TableColumn>> parse_columns(std::string_view key, const YAML::Node& node);
 
 std::optional<double> parse_number(std::string_view text);
 // As parse_number, and with a suffix: kB, MB, GB, TB (10^3..) and KiB, MiB, GiB, TiB (2^10..).
@@ -66,6 +83,7 @@ std::string yaml_text(const std::vector<std::int64_t>& value);
 std::string yaml_text(const std::vector<std::string>& value);
 std::string yaml_text(const std::map<std::string, std::string>& value);
 std::string yaml_text(const TimeDistribution& value);
+std::string yaml_text(const std::vector<TableColumn>& value);
 std::string yaml_text(const Value& value);
 
 // True for a storage option that may not be written into results: secret_access_key, password, token, ...

@@ -83,6 +83,8 @@ std::string yaml_text(const Value& value) {
         return yaml_text(value.time);
     case KeyType::text_map:
         return yaml_text(value.entries);
+    case KeyType::columns:
+        return yaml_text(value.columns);
     }
     return "null";
 }

@@ -135,6 +135,7 @@ Expected<Adoption> adopt(Storage storage, const AdoptRequest& request) {
         return format_error(storage.backend.display_path(look->first_name), "a file without samples");
     section.num_samples_per_file = look->shape.sample_count;
     section.record_element_bytes = look->shape.element_bytes;
+    section.parquet_row_group_size = look->shape.row_group_rows;
     section.compression = compression_name(look->shape.compression);
     section.num_dset_per_record = std::max(1U, look->shape.record_dataset_count);
     section.record_length_bytes =

@@ -40,6 +40,28 @@ void for_each_parameter(Section& s, Visit&& visit) {
     visit("dedupe_percent", s.dedupe_percent);
 }
 
+// Of a parquet dataset only: manifests of others have no such member.
+Json parquet_json(const DatasetSection& s) {
+    Json columns = Json::array();
+    for (const TableColumn& c : s.parquet_columns)
+        columns.push_back({{"name", c.name}, {"dtype", c.dtype}, {"size", c.size}});
+    return {{"row_group_size", s.parquet_row_group_size}, {"columns", columns}};
+}
+
+bool take_parquet(const Json& dataset, DatasetSection& s) {
+    const auto found = dataset.find("parquet");
+    if (found == dataset.end() || !take(*found, "row_group_size", s.parquet_row_group_size)) return false;
+    const auto columns = found->find("columns");
+    if (columns == found->end() || !columns->is_array()) return false;
+    for (const Json& one : *columns) {
+        TableColumn& c = s.parquet_columns.emplace_back();
+        if (!take(one, "name", c.name) || !take(one, "dtype", c.dtype) || !take(one, "size", c.size) ||
+            row_bytes(c) == 0)
+            return false;
+    }
+    return s.parquet_row_group_size > 0;
+}
+
 Json totals_json(std::uint64_t files, const SplitTotals& totals) {
     return {{"files", files}, {"payload_bytes", totals.payload_bytes}, {"file_bytes", totals.file_bytes}};
 }
@@ -51,6 +73,7 @@ bool Manifest::is_adopted() const { return generator == kAdopted; }
 std::string to_json(const Manifest& manifest) {
     Json dataset = Json::object();
     for_each_parameter(manifest.dataset, [&](const char* key, const auto& value) { dataset[key] = value; });
+    if (manifest.dataset.format == "parquet") dataset["parquet"] = parquet_json(manifest.dataset);
     const Json json = {{"schema_version", kManifestVersion},
                        {"generator", manifest.generator},
                        {"state", manifest.state == Manifest::State::complete ? "complete" : "in_progress"},
@@ -89,6 +112,8 @@ Expected<Manifest> parse_manifest(std::string_view text, const std::string& path
         if (!take(*dataset, key, value) && first_wrong.empty()) first_wrong = key;
     });
     if (!first_wrong.empty()) return wrong("dataset." + first_wrong);
+    if (manifest.dataset.format == "parquet" && !take_parquet(*dataset, manifest.dataset))
+        return wrong("dataset.parquet");
 
     const auto totals = json.find("totals");
     if (totals == json.end() || !totals->is_object()) return wrong("totals");

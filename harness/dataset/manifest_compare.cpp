@@ -30,6 +30,22 @@ class Comparison {
     std::vector<Mismatch> mismatches;
 };
 
+std::string text_of(const TableColumn& c) { return fmt::format("{} ({} x {})", c.name, c.size, c.dtype); }
+
+// Which of them are read is the run's own choice.
+void compare_columns(Comparison& c, const std::vector<TableColumn>& found, const std::vector<TableColumn>& asked) {
+    if (found.size() != asked.size())
+        return c.mismatches.push_back({"dataset.parquet.columns", fmt::format("{} columns", found.size()),
+                                       fmt::format("{} columns", asked.size())});
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        TableColumn mine = asked[i];
+        mine.is_read = found[i].is_read;
+        if (!(mine == found[i]))
+            return c.mismatches.push_back(
+                {fmt::format("dataset.parquet.columns[{}]", i), text_of(found[i]), text_of(asked[i])});
+    }
+}
+
 std::uint32_t subfolders(std::uint32_t asked) { return asked > 1 ? asked : 0; } // 1 means none, as in the reference
 
 std::uint32_t samples_eval(const DatasetSection& s) {
@@ -55,7 +71,8 @@ std::vector<Mismatch> compare(const Manifest& manifest, const DatasetSection& as
     if (manifest.is_adopted()) return c.mismatches;
 
     c.equal("record_dims", found.record_dims, asked.record_dims);
-    if (found.record_dims.empty() && asked.record_dims.empty()) {
+    const bool is_table = !found.parquet_columns.empty() || !asked.parquet_columns.empty();
+    if (found.record_dims.empty() && asked.record_dims.empty() && !is_table) { // of a table: what the run reads
         c.equal("record_length_bytes", found.record_length_bytes, asked.record_length_bytes);
         c.equal("record_length_bytes_stdev", found.record_length_bytes_stdev, asked.record_length_bytes_stdev);
     }
@@ -67,6 +84,10 @@ std::vector<Mismatch> compare(const Manifest& manifest, const DatasetSection& as
         c.equal("num_dset_per_record", found.num_dset_per_record, asked.num_dset_per_record);
         c.equal("chunk_dims", found.chunk_dims, asked.chunk_dims);
         c.equal("max_shape", found.max_shape, asked.max_shape);
+    }
+    if (asked.format == "parquet") {
+        c.equal("parquet.row_group_size", found.parquet_row_group_size, asked.parquet_row_group_size);
+        compare_columns(c, found.parquet_columns, asked.parquet_columns);
     }
     c.equal("seed", found.seed, asked.seed);
     c.equal("compress_percent", found.compress_percent, asked.compress_percent);

@@ -98,7 +98,11 @@ Expected<DatasetPlan> DatasetPlan::make(const DatasetSection& s, Split split, Si
     if (Status status = check_record(s); !status) return status.error();
     SizeDistribution distribution;
     double largest_sample_bytes = s.record_element_bytes;
-    if (s.record_dims.empty()) {
+    std::uint64_t table_row_bytes = 0;
+    for (const TableColumn& column : s.parquet_columns) table_row_bytes += row_bytes(column);
+    if (table_row_bytes > 0) {
+        largest_sample_bytes = static_cast<double>(table_row_bytes);
+    } else if (s.record_dims.empty()) {
         distribution = size_distribution(s.record_length_bytes, s.record_length_bytes_stdev);
         // Polar normals of 53-bit numbers stay below 10 standard deviations.
         largest_sample_bytes *= std::pow(static_cast<double>(distribution.dimension) + 10 * distribution.stdev, 2);
@@ -129,8 +133,13 @@ Expected<DatasetPlan> DatasetPlan::make(const DatasetSection& s, Split split, Si
     shape.max_shape = s.max_shape;
     shape.compression = *compression;
     shape.compression_level = s.compression_level;
+    shape.row_group_rows = s.parquet_row_group_size;
+    if (!s.parquet_columns.empty()) shape.columns = std::make_shared<const std::vector<TableColumn>>(s.parquet_columns);
     if (sizes == Sizes::computed) {
-        if (!s.record_dims.empty()) {
+        if (table_row_bytes > 0) {
+            shape.dims = {table_row_bytes};
+            shape.element_bytes = 1;
+        } else if (!s.record_dims.empty()) {
             shape.dims = s.record_dims;
         } else {
             shape.dims = {distribution.dimension, distribution.dimension};
@@ -199,6 +208,12 @@ std::uint64_t DatasetPlan::total_payload_bytes() const {
     const FileShape& shape = state_->shape;
     if (state_->index) return state_->index->total_elements() * shape.element_bytes * shape.sample_count;
     return shape.payload_bytes() * state_->file_count;
+}
+
+std::uint64_t DatasetPlan::total_read_bytes() const {
+    const FileShape& shape = state_->shape;
+    if (!sizes_known() || !shape.columns) return total_payload_bytes();
+    return shape.read_sample_bytes() * shape.sample_count * state_->file_count;
 }
 
 SizeCursor::SizeCursor(DatasetPlan plan) : plan_(std::move(plan)) {}

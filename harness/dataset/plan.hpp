@@ -45,7 +45,8 @@ class DatasetPlan {
     FileShape shape(std::uint64_t file_index) const;
     bool shape_is_cheap() const;
     std::uint64_t
-    total_payload_bytes() const; // sum over all files; computed at first call for varying sizes; 0 as found
+    total_payload_bytes() const;            // sum over all files; computed at first call for varying sizes; 0 as found
+    std::uint64_t total_read_bytes() const; // the same, of what is read: of a table, not all columns may be
     std::uint64_t
     content_index(std::uint64_t file_index) const; // file index for generators::Content (valid after train)
     bool sizes_vary() const;

@@ -24,6 +24,9 @@ double nominal_record_bytes(const DatasetSection& section) {
 // Mean payload of a generated sample. Two independent dimensions: the mean of their product is the product of their
 // means.
 double mean_generated_bytes(const DatasetSection& section) {
+    double row = 0; // of a table: read or not, its columns lie on the disk
+    for (const TableColumn& column : section.parquet_columns) row += static_cast<double>(row_bytes(column));
+    if (row > 0) return row;
     if (!section.record_dims.empty()) return nominal_record_bytes(section);
     const SizeDistribution distribution =
         size_distribution(section.record_length_bytes, section.record_length_bytes_stdev);

@@ -66,7 +66,8 @@ void FileReading::count_check(std::uint64_t spent_ns) {
 
 Task<Status> FileReading::open() {
     // The planned shape of a file whose size varies is not free to compute: only where somebody looks at it.
-    if (!has_content_ || context_.reader->verify != Verify::off || !context_.plan->sizes_vary())
+    if (!has_content_ || context_.reader->verify != Verify::off || !context_.plan->sizes_vary() ||
+        !context_.plan->sizes_known())
         shape_ = context_.plan->shape(file_index_);
     else
         shape_.sample_count = context_.plan->samples_per_file();
@@ -80,7 +81,6 @@ Task<Status> FileReading::open() {
         auto loaded = co_await load_index();
         if (!loaded) co_return loaded;
     }
-    co_await context_.reactor->perform(*context_.backend, op);
     co_return co_await open_path(bytes_without_content);
 }
 
@@ -90,6 +90,7 @@ Task<Status> FileReading::open_path(std::uint64_t bytes_without_content) {
     op.path = path_;
     op.client = context_.accelerator_index;
     if (!has_content_) op.size_hint = bytes_without_content;
+    co_await context_.reactor->perform(*context_.backend, op);
     open_submit_ns_ = op.submit_ns;
     count(op);
     if (op.result < 0) co_return read_failed(op, display_path());
@@ -183,8 +184,8 @@ formats::ReadRequest FileReading::format_request() {
     if (request.has_content) request.path = display_path(); // for messages: without content no byte can be wrong
     request.file_bytes = file_->size_bytes;
     request.shape = shape_;
-    const Verify verify = context_.reader->verify;
     request.index = index_;
+    const Verify verify = context_.reader->verify;
     request.check =
         verify == Verify::checksum || verify == Verify::content ? formats::Check::checksum : formats::Check::framing;
     if (context_.format->open_may_block()) request.local_path = context_.backend->local_path(path_);

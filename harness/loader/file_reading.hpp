@@ -105,6 +105,11 @@ class FileReading {
     // When consume() ended, where it looked at the clock; else 0. For a read that follows at once.
     std::uint64_t just_now_ns() const { return has_content_ ? consumed_ns_ : 0; }
     ReadTotals take_totals() { return std::exchange(totals_, {}); }
+    // Of what was read, so much is no part of any sample (SampleReader::take_unneeded_bytes).
+    void discount(std::int64_t bytes) {
+        totals_.bytes -= static_cast<std::uint64_t>(bytes);
+        context_.counters->bytes -= static_cast<std::uint64_t>(bytes);
+    }
     // Opens the format's reader: on a pool thread where that may block.
     template <class Reader>
     using Open = Expected<std::unique_ptr<Reader>> (formats::Format::*)(const formats::ReadRequest&) const;
@@ -114,15 +119,15 @@ class FileReading {
     engine::Task<Status> read_through_library(std::uint32_t sample_index);
 
   private:
+    engine::Task<Status> open_path(std::uint64_t bytes_without_content);
+    // The format's index of this file, into index_. index_reading.cpp
+    engine::Task<Status> load_index();
+    engine::Task<Status> load_side(const formats::SideFile& side, std::vector<std::byte>& bytes);
     // Runs `work`, which reads through the format's library, on a pool thread.
     engine::Task<void> run_library(std::function<void()> work, std::string_view operation);
     void count(const engine::IoOp& op);
     void count_check(std::uint64_t spent_ns);
     // Content is another than was generated: at which byte of the file, where the format did not decode it elsewhere.
-    engine::Task<Status> open_path(std::uint64_t bytes_without_content);
-    // The format's index of this file, into index_. index_reading.cpp
-    engine::Task<Status> load_index();
-    engine::Task<Status> load_side(const formats::SideFile& side, std::vector<std::byte>& bytes);
     Error content_differs(std::uint64_t payload_offset, const std::byte* where) const;
 
     const LoaderContext& context_;
@@ -133,12 +138,12 @@ class FileReading {
     std::string path_;
     std::unique_ptr<engine::File> file_;
     FileShape shape_;
+    IndexCache::Index index_;
     std::uint64_t open_submit_ns_ = 0, first_byte_ns_ = 0, consumed_ns_ = 0;
     std::uint64_t compared_ns_ = 0; // in on_payload, since it was last counted
     ReadTotals totals_;
 };
 
-    IndexCache::Index index_;
 template <class Reader>
 engine::Task<Expected<std::unique_ptr<Reader>>> FileReading::open_reader(Open<Reader> how) {
     const formats::ReadRequest request = format_request();
@@ -166,6 +171,10 @@ struct KeptFile {
     std::unique_ptr<formats::SampleReader> reader;
     engine::Task<void> close();
 };
+
+// Counts the sample as delivered where it came with the one before it (SampleReader::is_at_hand), without a read. It has
+// no read latency: nothing was read for it.
+bool take_at_hand(const LoaderContext& context, SampleRef sample, const KeptFile& kept, Batch& batch);
 
 // The whole of one sample by a SampleReader, one read after another (pytorch's worker). `kept`: the worker's; nullptr:
 // nothing is kept.

@@ -25,6 +25,7 @@ class NativeLoader final : public SignalledLoader {
         accelerator_ = context_.accelerator_index = accelerator_index;
         total_ = plan.step_count() * plan.batch_size();
         next_ = asked_ = taken_ = 0;
+        together_ = context_.keeps_files_open ? context_.format->samples_together(context_.plan->shape(0)) : 1;
         restart();
         filling_.clear();
         // A worker reads one sample at a time; with small samples it takes queue_depth of them to fill the queue.
@@ -67,26 +68,47 @@ class NativeLoader final : public SignalledLoader {
         for (;;) {
             while (next_ >= limit() && next_ < total_ && !stopping_) co_await changed_.wait();
             if (next_ >= total_ || stopping_ || error_) break;
-            const std::uint64_t index = next_++, step = index / plan_->batch_size();
-            while (filling_.size() <= step - taken_) filling_.emplace_back();
-            Batch part;
-            auto status = co_await read_sample_in_parallel(
-                context_, plan_->sample(accelerator_, step, static_cast<std::uint32_t>(index % plan_->batch_size())),
-                step, depth_, context_.reader->queue_depth, part, &kept);
-            if (!status) {
-                if (!error_) error_ = status.error();
-                stopping_ = true;
-                changed_.notify();
-                break;
+            const std::uint64_t index = next_++;
+            const SampleRef first = sample(index);
+            // Samples that lie together are read once, by one worker, even if not all of them are asked for yet.
+            std::uint64_t end = index + 1;
+            while (end < total_ && end - index < kRunMost && is_together(first, sample(end))) ++end;
+            next_ = end;
+            for (std::uint64_t i = index; i < end && !error_; ++i) {
+                Batch part;
+                const SampleRef one = i == index ? first : sample(i);
+                const std::uint64_t step = i / plan_->batch_size();
+                if (!take_at_hand(context_, one, kept, part)) {
+                    auto status = co_await read_sample_in_parallel(context_, one, step, depth_,
+                                                                   context_.reader->queue_depth, part, &kept);
+                    if (!status && !error_) error_ = status.error();
+                }
+                if (!error_) finish(step, part);
             }
-            Filling& filling = filling_[step - taken_];
-            merge(filling.batch, part);
-            if (++filling.finished == plan_->batch_size()) {
-                filling.batch.ready_ns = context_.reactor->now_ns();
-                changed_.notify();
-            }
+            if (!error_) continue;
+            stopping_ = true;
+            changed_.notify();
+            break;
         }
         co_await kept.close();
+    }
+
+    SampleRef sample(std::uint64_t index) const {
+        return plan_->sample(accelerator_, index / plan_->batch_size(),
+                             static_cast<std::uint32_t>(index % plan_->batch_size()));
+    }
+    bool is_together(SampleRef a, SampleRef b) const {
+        return together_ > 1 && a.file_index == b.file_index &&
+               a.sample_index / together_ == b.sample_index / together_;
+    }
+
+    void finish(std::uint64_t step, const Batch& part) {
+        while (filling_.size() <= step - taken_) filling_.emplace_back();
+        Filling& filling = filling_[step - taken_];
+        merge(filling.batch, part);
+        if (++filling.finished < plan_->batch_size()) return;
+        filling.batch.ready_ns = context_.reactor->now_ns();
+        changed_.notify();
     }
 
     static void merge(Batch& into, const Batch& part) {
@@ -96,7 +118,10 @@ class NativeLoader final : public SignalledLoader {
         into.id_checksum += part.id_checksum;
     }
 
+    static constexpr std::uint64_t kRunMost = 65536;
+
     ReadPermits depth_;
+    std::uint32_t together_ = 1; // samples of a file that one read brings
     const EpochPlan* plan_ = nullptr;
     std::uint32_t accelerator_ = 0;
     std::uint64_t total_ = 0, next_ = 0, asked_ = 0, taken_ = 0;

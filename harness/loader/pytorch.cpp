@@ -44,7 +44,7 @@ class PytorchLoader final : public Loader {
         if (stopped_ && workers_ == 0) co_return refused();
         if (workers_ == 0) {
             wait_.begin(context_.reactor->now_ns(), taken_ + 1);
-            Batch read = co_await read_batch(taken_++, nullptr);
+            Batch read = co_await read_batch(taken_++, own_);
             read.storage_wait_ns = wait_.end(read.ready_ns);
             co_return keep_error(std::move(read));
         }
@@ -74,6 +74,7 @@ class PytorchLoader final : public Loader {
         for (auto& signal : window_moved_) signal->notify();
         co_await group_.join();
         group_.clear();
+        co_await own_.close();
     }
 
   private:
@@ -94,7 +95,7 @@ class PytorchLoader final : public Loader {
         for (std::uint64_t step = worker; step < step_count_; step += workers_) {
             while (step >= taken_ + window_ && !stopping_) co_await window_moved_[worker]->wait();
             if (stopping_) break;
-            Batch batch = co_await read_batch(step, &kept);
+            Batch batch = co_await read_batch(step, kept);
             const bool failed = batch.error.has_value();
             slots_[step % window_] = std::move(batch);
             batch_ready_.notify();
@@ -103,11 +104,12 @@ class PytorchLoader final : public Loader {
         co_await kept.close();
     }
 
-    Task<Batch> read_batch(std::uint64_t step, KeptFile* kept) {
+    Task<Batch> read_batch(std::uint64_t step, KeptFile& kept) {
         Batch batch;
         for (std::uint32_t position = 0; position < plan_->batch_size() && !stopping_; ++position) {
-            auto status =
-                co_await read_sample_in_order(context_, plan_->sample(accelerator_, step, position), step, batch, kept);
+            const SampleRef sample = plan_->sample(accelerator_, step, position);
+            if (take_at_hand(context_, sample, kept, batch)) continue;
+            auto status = co_await read_sample_in_order(context_, sample, step, batch, &kept);
             if (!status) {
                 batch.error = status.error();
                 break;
@@ -119,6 +121,7 @@ class PytorchLoader final : public Loader {
     }
 
     LoaderContext context_;
+    KeptFile own_; // of the accelerator's own process, where there is no worker
     WaitAccount wait_;
     engine::TaskGroup group_;
     engine::Signal batch_ready_;

@@ -20,16 +20,21 @@ Task<Status> read_in_order(const LoaderContext& context, FileReading& file, form
         auto status = file.consume((*extent)->offset, piece.data, piece.resume_ns,
                                    [&] { return reader.consume(**extent, piece.data); });
         if (!status) co_return status;
+        file.discount(reader.take_unneeded_bytes());
         now_ns = file.just_now_ns();
     }
     co_return Status{};
 }
 
-void count_sample(const LoaderContext& context, FileReading& file, SampleRef sample, Batch& batch) {
-    file.take_totals().add_to(batch);
+void count_arrival(const LoaderContext& context, SampleRef sample, Batch& batch) {
     ++batch.sample_count;
     batch.id_checksum += sample_id_fingerprint(sample);
     ++context.counters->samples;
+}
+
+void count_sample(const LoaderContext& context, FileReading& file, SampleRef sample, Batch& batch) {
+    file.take_totals().add_to(batch);
+    count_arrival(context, sample, batch);
     if (!context.counters->is_detailed) return;
     // A sample ends with its last check; where a library read it, now.
     const std::uint64_t end_ns = file.consumed_ns() != 0 ? file.consumed_ns() : context.reactor->now_ns();
@@ -92,6 +97,7 @@ Task<void> run_lane(Lanes& lanes) {
                                                       [&] { return lanes.reader.consume(**extent, piece.data); });
                      !status)
                 lanes.error = status.error();
+            lanes.file.discount(lanes.reader.take_unneeded_bytes());
         }
         ++lanes.turn;
         lanes.turn_changed.notify();
@@ -112,6 +118,7 @@ Task<Status> run_lanes(const LoaderContext& context, FileReading& file, formats:
 Task<Status> read_with(const LoaderContext& context, FileReading& file, formats::SampleReader& reader, SampleRef sample,
                        std::uint64_t step, ReadPermits* depth, std::uint32_t lanes) {
     if (auto status = reader.begin(sample.sample_index); !status) co_return status;
+    file.discount(reader.take_unneeded_bytes());
     if (depth == nullptr) co_return co_await read_in_order(context, file, reader);
     const std::uint64_t pieces = file.file_bytes() / context.reader->transfer_size + 1;
     co_return co_await run_lanes(context, file, reader, *depth, step,
@@ -168,6 +175,13 @@ Task<void> KeptFile::close() {
     if (!file) co_return;
     co_await file->close();
     file.reset();
+}
+
+bool take_at_hand(const LoaderContext& context, SampleRef sample, const KeptFile& kept, Batch& batch) {
+    if (!kept.reader || kept.file->file_index() != sample.file_index || !kept.reader->is_at_hand(sample.sample_index))
+        return false;
+    count_arrival(context, sample, batch);
+    return true;
 }
 
 Task<Status> read_sample_in_order(const LoaderContext& context, SampleRef sample, std::uint64_t step, Batch& batch,

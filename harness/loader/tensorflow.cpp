@@ -142,17 +142,23 @@ class TensorflowLoader final : public SignalledLoader {
                                    "is empty, expected " + std::to_string(samples_per_file_) + " records");
         std::uint32_t records = 0;
         std::uint64_t record_start_ns = 0; // submit time of the piece in which the next record began; 0 = not begun
-        for (std::uint64_t offset = 0; offset < bytes && records < samples_per_file_;) {
+        for (std::uint64_t read_to = 0; records < samples_per_file_;) {
             if (next_missing_[reader] >= total_) break;
             if (next_missing_[reader] >= limit() || stopping_) // else it need not even be asked
                 if (!co_await wait_for_turn(reader)) break;
-            const std::uint64_t length = std::min(context_.reader->transfer_size, bytes - offset);
-            auto piece = co_await file.read(offset, length);
+            const auto extent = (*stream)->next(read_to, bytes, context_.reader->transfer_size);
+            if (!extent) co_return extent.error();
+            if (!*extent)
+                co_return format_error(file.display_path(), "holds " + std::to_string(records) + " records, expected " +
+                                                                std::to_string(samples_per_file_));
+            const std::uint64_t offset = (*extent)->offset;
+            auto piece = co_await file.read(offset, (*extent)->bytes);
             if (piece.error) co_return *piece.error;
             auto complete =
                 file.consume(offset, piece.data, piece.resume_ns, [&] { return (*stream)->consume(piece.data); });
             if (!complete) co_return complete.error();
-            offset += length;
+            file.discount((*stream)->take_unneeded_bytes());
+            read_to = offset + (*extent)->bytes;
             file.take_totals().add_to(account(step_of(next_missing_[reader])));
             if (record_start_ns == 0) record_start_ns = piece.submit_ns;
             const std::uint64_t now = file.consumed_ns();
@@ -175,9 +181,6 @@ class TensorflowLoader final : public SignalledLoader {
                     batch.id_checksum += sample_id_fingerprint({file_index, records});
                 context_.counters->samples += records - first;
             }
-            if (offset == bytes && records < samples_per_file_)
-                co_return format_error(file.display_path(), "holds " + std::to_string(records) + " records, expected " +
-                                                                std::to_string(samples_per_file_));
             next_missing_[reader] = records < samples_per_file_ ? index_of(position, records) : total_;
             if (records == samples_per_file_ && position + cycle_ < file_count_)
                 next_missing_[reader] = index_of(position + cycle_, 0);
