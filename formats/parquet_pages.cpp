@@ -98,7 +98,7 @@ Status PageWalk::feed(std::span<const std::byte> data) {
         if (has_crc_) crc_ = crc32_zip(crc_, part);
         if (is_data_ && chunk_.has_payload) {
             if (visitor_)
-                if (Status status = visitor_(payload_, part); !status) return status;
+                if (const Status status = visitor_(payload_, part); !status) return placed(status.error(), part);
             payload_ += size;
         }
         position_ += size;
@@ -108,6 +108,13 @@ Status PageWalk::feed(std::span<const std::byte> data) {
             if (const Status status = end_page(); !status) return status;
     }
     return position_ == chunk_.place.offset + chunk_.place.bytes ? end_chunk() : Status{};
+}
+
+// Whoever compares knows where in the piece that it was read a byte lies; what comes from the kept tail is in none.
+Error PageWalk::placed(Error error, std::span<const std::byte> part) const {
+    for (std::size_t i = 0; error.offset < 0 && i < part.size(); ++i)
+        if (!visitor_(payload_ + i, part.subspan(i, 1))) error.offset = static_cast<std::int64_t>(position_ + i);
+    return error;
 }
 
 // A header may lie in several pieces: it is kept until it is whole.

@@ -25,6 +25,7 @@ class PageWalk {
 
   private:
     Status take_header(std::span<const std::byte>& data);
+    Error placed(Error error, std::span<const std::byte> part) const;
     Status end_page();
     Status end_chunk() const;
     Error wrong(const std::string& what) const;
