@@ -1,11 +1,8 @@
 // The namespace half of feedfs: outside measured time, library calls.
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <filesystem>
 
+#include "storage/feedfs/metadata/read_ahead.hpp"
 #include "storage/feedfs_backend.hpp"
 #include "storage/mounts.hpp"
 
@@ -146,16 +143,9 @@ Expected<FilesystemFacts> FeedfsBackend::facts(const std::string&) {
 }
 
 void FeedfsBackend::prefetch_metadata() {
-    constexpr off_t kMostBytes = 256 << 20, kPieceBytes = 1 << 20; // of larger pieces Linux reads but the front
+    constexpr std::uint64_t kMostBytes = 256 << 20;
     cache_places_->metadata_is_cold.store(false, std::memory_order_relaxed);
-    if (cache_places_->metadata_file.empty()) return;
-    const int fd = ::open(cache_places_->metadata_file.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return;
-    struct stat status {};
-    if (::fstat(fd, &status) == 0 && status.st_size <= kMostBytes)
-        for (off_t at = 0; at < status.st_size; at += kPieceBytes)
-            ::posix_fadvise(fd, at, kPieceBytes, POSIX_FADV_WILLNEED);
-    ::close(fd);
+    if (!cache_places_->metadata_file.empty()) feedfs::read_metadata_ahead(cache_places_->metadata_file, kMostBytes);
 }
 
 CacheDrop FeedfsBackend::cache_drop() const {

@@ -252,6 +252,19 @@ for name in os.listdir("killed"):
   if name[0] == "c": assert open("killed/" + name, "rb").read() == bytes([int(name[1:]) % 256]) * 20_000, name'
 same_trees "$WORK/tree" "$MOUNT/tar"
 
+note "a read-only mount brings its metadata into memory"
+if command -v fincore >/dev/null; then
+  unmount_volume
+  sync "$VOLUME/metadata/data.mdb"; dd if="$VOLUME/metadata/data.mdb" iflag=nocache count=0 status=none
+  in_memory() { fincore -nrb -o pages "$VOLUME/metadata/data.mdb"; }
+  all=$(($(stat -c %s "$VOLUME/metadata/data.mdb") / 4096))
+  mount_volume -o ro
+  brought() { [ "$(in_memory)" -ge $((all * 9 / 10)) ]; }
+  wait_until 20 brought || fail "$(in_memory) of $all pages of the metadata are in memory"
+  unmount_volume
+  mount_volume
+fi
+
 note "it ends by a signal, after what was closed is stored"
 printf last >"$MOUNT/last"
 kill -TERM "$MOUNT_PID"; wait_until 20 server_gone || fail "goes on after SIGTERM"

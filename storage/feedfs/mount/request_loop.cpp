@@ -11,6 +11,7 @@
 #include <cstring>
 #include <string>
 
+#include "storage/feedfs/mount/cold_metadata.hpp"
 #include "storage/feedfs/mount/ring_reads.hpp"
 
 namespace feedbench::feedfs::mount {
@@ -39,6 +40,12 @@ bool is_answered_at_once(std::uint32_t opcode) {
     default:
         return false;
     }
+}
+
+std::uint64_t major_faults() {
+    rusage usage{};
+    ::getrusage(RUSAGE_THREAD, &usage);
+    return static_cast<std::uint64_t>(usage.ru_majflt);
 }
 
 class RequestLoop {
@@ -90,7 +97,9 @@ class RequestLoop {
     void take() {
         fuse_in_header header;
         std::memcpy(&header, buffer_.mem, sizeof header);
-        if (is_answered_at_once(header.opcode)) return fuse_session_process_buf(session_, &buffer_);
+        const bool waits =
+            header.opcode == FUSE_LOOKUP && cold_metadata_.gives_away(major_faults, [this] { return clock_.now_ns(); });
+        if (!waits && is_answered_at_once(header.opcode)) return fuse_session_process_buf(session_, &buffer_);
         workers_.run([session = session_, request = std::string(static_cast<const char*>(buffer_.mem), buffer_.size)] {
             fuse_buf buffer{};
             buffer.size = request.size();
@@ -104,6 +113,7 @@ class RequestLoop {
     Workers& workers_;
     const std::unique_ptr<engine::Uring> ring_;
     const engine::Clock& clock_;
+    ColdMetadata cold_metadata_;
     fuse_buf buffer_{}; // libfuse allocates it, once
 };
 

@@ -15,6 +15,7 @@
 #include <memory>
 #include <thread>
 
+#include "storage/feedfs/metadata/read_ahead.hpp"
 #include "storage/feedfs/mount/init_answer.hpp"
 #include "storage/feedfs/mount/request_loop.hpp"
 #include "storage/feedfs/mount/stop_signals.hpp"
@@ -83,6 +84,15 @@ void set_read_ahead(const SessionOptions& options) {
     if (!file.flush() && options.log && ::geteuid() == 0)
         options.log("could not set the kernel's read-ahead of this mount to " +
                     std::to_string(options.read_ahead_bytes >> 10) + " KiB");
+}
+
+// A loop that looks up answers nobody while it waits for a page of the metadata.
+void read_ahead_of_loops(const VolumeConfig& volume) {
+    constexpr std::uint64_t kMemoryPart = 4;
+    if (volume.metadata_engine != "lmdb") return;
+    const auto memory_bytes =
+        static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+    read_metadata_ahead(volume.absolute_place(volume.metadata_place) + "/data.mdb", memory_bytes / kMemoryPart);
 }
 
 std::string joined_options(const SessionOptions& options) {
@@ -186,6 +196,7 @@ Status run_session(const SessionOptions& options) {
     std::thread announcer([&] {
         set_read_ahead(options);
         if (options.mounted) options.mounted();
+        if (options.read_only) read_ahead_of_loops((*files)->volume());
     });
     const Status served = serve(session.get(), door, options);
     announcer.join();
