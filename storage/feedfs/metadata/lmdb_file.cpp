@@ -14,7 +14,6 @@ namespace feedbench::feedfs {
 
 namespace {
 
-constexpr std::uint32_t kLmdbMagic = 0xBEEFC0DE;
 constexpr off_t kMagicOffset = 16;             // behind the page's header
 constexpr std::int64_t kBytesLeast = 2 * 4096; // two roots
 

@@ -7,6 +7,7 @@
 // found and what was expected (EUCLEAN). Source: lmdb.h; the layout of a meta page is mdb.c's (MDB_meta).
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "harness/types/error.hpp"
@@ -15,6 +16,7 @@ struct MDB_env;
 
 namespace feedbench::feedfs {
 
+inline constexpr std::uint32_t kLmdbMagic = 0xBEEFC0DE;
 // `may_be_empty`: it is about to be made.
 Status check_lmdb_file(const std::string& file, bool may_be_empty);
 // Lengthens a file that was cut, so that looking at what is gone is an error of LMDB's: zeros are no page of its.

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <fstream>
 
+#include "storage/feedfs/metadata/lmdb_file.hpp"
 #include "storage/feedfs/metadata/varint.hpp"
 
 namespace feedbench::feedfs {
@@ -19,7 +20,6 @@ constexpr std::uint64_t kSyncPointMagic = 0x3130'434e'5953'4446; // "FDSYNC01" i
 constexpr std::size_t kSlotBytes = 128 * 1024;                   // LMDB's pages have at most 64 KiB
 constexpr std::size_t kTransactionOffset = 144; // of mm_txnid in a meta page: header 16, magic, version, address, map
                                                 // size, two tables of 48, last page
-constexpr std::uint32_t kLmdbMagic = 0xBEEFC0DE;
 
 // FNV-1a: tells a torn slot from a whole one.
 std::uint64_t checksum_of(std::string_view bytes) {
