@@ -55,11 +55,12 @@ Status check_volume(const VolumeConfig& config);
 // `place`: the volume's folder, or a path of a volume.yaml. Expands nothing, opens no target.
 Expected<VolumeConfig> load_volume(const std::string& place);
 
+class TargetMarks; // of a mkfs that is under way: target_mark.hpp
+
 // mkfs: makes the folder, the folders of directory targets (and of an LMDB), a new uuid, and volume.yaml, which is
 // written last and durably. A folder that holds a volume already is refused (EEXIST), a target's folder with segments
 // or another volume's mark too; what a mkfs left that was killed is taken over, with its uuid (target_mark.hpp). The
 // metadata engine is initialised by FileSystem::make, which then finishes the marks.
-class TargetMarks;
 Expected<VolumeConfig> make_volume(const std::string& folder, VolumeConfig config, TargetMarks& marks);
 
 } // namespace feedbench::feedfs
