@@ -134,10 +134,14 @@ void FeedfsBackend::open(IoOp& op) {
 Status FeedfsBackend::look_up(std::string_view path, FeedfsOpened& file) {
     file.name = name_of(path);
     if (file.name.size() > feedfs::kNameBytesMax) return storage_error("open", file.name, ENAMETOOLONG);
+    // Where the metadata is still as it was, which the view will tell, the folder is known; to get a view takes as long
+    // as to fetch from memory.
+    const auto* known = known_folder(path, folders_state_);
+    if (known) entries_.prefetch(*known, file.name);
     auto view = filesystem_->metadata().read();
     if (!view) return view.error();
     std::uint64_t state = (*view)->state_number();
-    if (const auto* known = known_folder(path, state))
+    if (known && state == folders_state_)
         file.parent = *known;
     else {
         view->reset(); // one view at a time
