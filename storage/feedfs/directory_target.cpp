@@ -136,7 +136,12 @@ class DirectoryTarget final : public FolderTarget {
   private:
     Expected<std::shared_ptr<TargetFile>> open_file(const std::string& name, int flags, const char* operation) {
         const std::string where = path(name);
-        const int fd = ::open(where.c_str(), flags | O_DIRECT | O_CLOEXEC, 0644);
+        flags |= O_DIRECT | O_CLOEXEC;
+        // Nobody asks when a segment was read; to keep account of it costs each read. The kernel grants it to the
+        // owner.
+        const int quiet = (flags & O_CREAT) ? 0 : O_NOATIME;
+        int fd = ::open(where.c_str(), flags | quiet, 0644);
+        if (fd < 0 && errno == EPERM && quiet != 0) fd = ::open(where.c_str(), flags, 0644);
         if (fd < 0) {
             const int error = errno;
             if (error == EINVAL) {

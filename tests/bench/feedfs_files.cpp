@@ -106,12 +106,13 @@ struct Reading {
 engine::Task<void> worker(Reading& r) {
     engine::BufferLease lease = r.pool.try_lease();
     std::string path;
+    std::uint64_t now_ns = 0; // as the operation before has left it: closing and opening take no time of the disk's
     while (r.next < r.order.size()) {
         path = bench::file_name(r.order[r.next++]);
         IoOp open;
         open.kind = IoKind::open;
         open.path = path;
-        co_await r.reactor.perform(r.backend, open);
+        co_await r.reactor.perform(r.backend, open, now_ns);
         if (open.result < 0) fail(storage::operation_error(r.backend, open, path).describe());
         IoOp read;
         read.kind = IoKind::read;
@@ -125,7 +126,8 @@ engine::Task<void> worker(Reading& r) {
         IoOp close;
         close.kind = IoKind::close;
         close.file = open.opened.get();
-        co_await r.reactor.perform(r.backend, close);
+        co_await r.reactor.perform(r.backend, close, read.resume_ns);
+        now_ns = close.resume_ns;
     }
 }
 
