@@ -9,11 +9,12 @@ namespace feedbench::feedfs::mount {
 
 namespace {
 
-constexpr int kAnswersAtOnce = 4;
+constexpr int kAnswersAtOnce = 16;
 constexpr std::uint64_t kAheadBytesMost = 64 * 1024; // of a file
 constexpr std::size_t kAheadMost = 128;              // files that nobody has asked for yet
 // Each look-up of a small file takes one away, each read from a file's front gives two.
 constexpr int kExpectedMost = 64, kExpectedEnough = 16;
+constexpr std::size_t kSlots = 128, kSlotBytes = kAheadBytesMost; // for the reads of small files
 
 thread_local RingReads* reads_of_this_thread = nullptr;
 
@@ -22,8 +23,9 @@ thread_local RingReads* reads_of_this_thread = nullptr;
 struct RingReads::Read {
     engine::IoOp op;
     RingReads* reads = nullptr;
-    ReadRequest asked; // no request: nobody has asked yet
-    ReadPlan plan;     // begins at asked.offset
+    ReadRequest asked;         // no request: nobody has asked yet
+    ReadPlan plan;             // begins at asked.offset
+    std::byte* slot = nullptr; // where it lands; or
     BlockBuffer buffer;
     bool has_arrived = false;
     Read* next = nullptr; // of those that are unused, or have arrived
@@ -42,12 +44,18 @@ void answer_read(Door& door, const ReadRequest& asked, OpenFile* handle) {
     fuse_reply_buf(asked.request, reinterpret_cast<const char*>(buffer.data()), static_cast<std::size_t>(*got));
 }
 
-RingReads::RingReads(Door& door, engine::Uring& ring, Workers& workers) : door_(door), ring_(ring), workers_(workers) {
+RingReads::RingReads(Door& door, engine::Uring& ring, Workers& workers)
+    : door_(door), ring_(ring), workers_(workers), slots_(door.files.memory().take(kSlots * kSlotBytes)) {
     reads_of_this_thread = this;
+    const std::span<std::byte> all(slots_.data(), kSlots * kSlotBytes);
+    slots_are_registered_ = static_cast<bool>(ring_.register_buffers({&all, 1}));
+    unused_slots_.reserve(kSlots);
+    for (std::size_t i = kSlots; i > 0; --i) unused_slots_.push_back(slots_.data() + (i - 1) * kSlotBytes);
 }
 
 RingReads::~RingReads() {
     assert(ring_.in_flight() == 0 && first_arrived_ == nullptr);
+    if (slots_are_registered_) (void)ring_.register_buffers({});
     reads_of_this_thread = nullptr;
 }
 
@@ -66,6 +74,7 @@ RingReads::Read& RingReads::take() {
 
 void RingReads::give_back(Read& read) {
     read.plan.file.reset();
+    if (read.slot) unused_slots_.push_back(std::exchange(read.slot, nullptr)); // its lines are in the cache
     read.buffer.release();
     read.next = std::exchange(unused_, &read);
 }
@@ -121,9 +130,15 @@ bool RingReads::queue(const ReadRequest& asked, ReadFile& file) {
     if (queued) {
         read.asked = asked;
         read.has_arrived = false;
-        read.buffer = door_.files.memory().take(read.plan.read_bytes);
+        if (read.plan.read_bytes <= kSlotBytes && !unused_slots_.empty()) {
+            read.slot = unused_slots_.back();
+            unused_slots_.pop_back();
+        } else {
+            read.buffer = door_.files.memory().take(read.plan.read_bytes);
+        }
         read.op.offset = read.plan.offset();
-        read.op.data = read.buffer.data();
+        read.op.data = read.slot ? read.slot : read.buffer.data();
+        read.op.buffer_index = read.slot && slots_are_registered_ ? 0 : -1;
         read.op.bytes = read.plan.read_bytes;
         queued = ring_.read(read.op, read.plan.file->descriptor(true), 0, {&arrive, &read}) == engine::Submit::pending;
     }

@@ -60,6 +60,11 @@ class RingReads {
     Door& door_;
     engine::Uring& ring_;
     Workers& workers_;
+    // Where reads of small files land: pages of 2 MiB that the kernel has been told of, so that it need not look them
+    // up for each read, and the disk gets each file as one piece. What finds no room here has a buffer of its own.
+    const BlockBuffer slots_;
+    std::vector<std::byte*> unused_slots_;
+    bool slots_are_registered_ = false;
     std::vector<std::unique_ptr<Read>> reads_; // as many as were ever in flight
     Read* unused_ = nullptr;
     Read *first_arrived_ = nullptr, *last_arrived_ = nullptr; // a list, by next
