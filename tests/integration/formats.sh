@@ -39,7 +39,7 @@ format_case() {
     bench run unet3d_mini --data-dir "$data" "${args[@]}" -p reader.data_loader="$loader" -p reader.verify=content --results-dir "$WORK/results"
     refused_for "$(basename "$victim").*"
     case $name in # checked by content: that very byte; by the file's own checksum: what it covers; decoded: nothing to point at
-      npz | npy | hdf5 | hdf5_chunked | raw | indexed_binary) expect_said "^feedbench: error: .*at offset $at:" 1 ;;
+      npz | npy | hdf5 | hdf5_chunked | parquet | parquet_rows | raw | indexed_binary) expect_said "^feedbench: error: .*at offset $at:" 1 ;;
       tfrecord) expect_said "^feedbench: error: .*at offset [0-9]+" 1 ;;
     esac
     rm -rf "$WORK/results"
@@ -94,6 +94,8 @@ format_case hdf5 "pytorch native" 50000 -p dataset.format=hdf5 -p dataset.num_sa
 format_case hdf5_chunked "pytorch tensorflow" 50000 -p dataset.format=hdf5 -p dataset.num_samples_per_file=2 -p dataset.chunk_dims=[1,66,66]
 format_case hdf5_gzip "pytorch native" 50000 -p dataset.format=hdf5 -p dataset.num_samples_per_file=2 -p dataset.chunk_dims=[1,66,66] -p dataset.compression=gzip
 format_case indexed_binary "pytorch tensorflow native" 30000 -p dataset.format=indexed_binary -p dataset.num_samples_per_file=3
+format_case parquet "pytorch tensorflow native" 30000 -p dataset.format=parquet
+format_case parquet_rows "tensorflow pytorch native" 100000 -p dataset.format=parquet -p dataset.num_samples_per_file=3 -p dataset.parquet.row_group_size=2
 format_case raw "pytorch tensorflow native" 30000 -p dataset.format=raw
 
 # A tree that numpy wrote under the reference tool's names.

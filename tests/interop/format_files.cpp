@@ -1,6 +1,7 @@
 // Writes files with our encoders and reads files with our readers, for other people's software on the other side.
 //
 //   interop_format_files write FORMAT FILE D1,D2,... SAMPLES [ELEMENT_BYTES] [zip]   prints the payload's CRC-32
+//   interop_format_files table FILE NAME:DTYPE:SIZE,... ROWS ROWS_IN_GROUP           parquet; FILE.payload: its values
 //   interop_format_files read FORMAT FILE SAMPLES                                    prints what the file holds, the
 //   CRC-32 of its payload
 #include <cstdio>
@@ -119,8 +120,12 @@ int read(const formats::Format& format, const std::string& path, std::uint32_t s
     auto stream = format.open_stream(request);
     if (!stream) return fail(stream.error());
     std::uint32_t count = 0;
-    for (std::size_t at = 0; at < file.size(); at += 50'000) {
-        const auto completed = (*stream)->consume(file.subspan(at, std::min<std::size_t>(50'000, file.size() - at)));
+    for (std::uint64_t position = 0;;) {
+        const auto extent = (*stream)->next(position, file.size(), 50'000);
+        if (!extent) return fail(extent.error());
+        if (!*extent) break;
+        position = (*extent)->offset + (*extent)->bytes;
+        const auto completed = (*stream)->consume(file.subspan((*extent)->offset, (*extent)->bytes));
         if (!completed) return fail(completed.error());
         count = *completed;
     }
@@ -132,10 +137,35 @@ int read(const formats::Format& format, const std::string& path, std::uint32_t s
     return 0;
 }
 
+int table(char** argv) {
+    FileShape shape;
+    std::vector<TableColumn> columns;
+    std::istringstream list(argv[3]);
+    std::uint64_t bytes = 0;
+    for (std::string one; std::getline(list, one, ',');) {
+        TableColumn& column = columns.emplace_back();
+        const std::size_t a = one.find(':'), b = one.find(':', a + 1);
+        column.name = one.substr(0, a);
+        column.dtype = one.substr(a + 1, b - a - 1);
+        column.size = static_cast<std::uint32_t>(std::stoul(one.substr(b + 1)));
+        bytes += row_bytes(column);
+    }
+    shape.dims = {bytes};
+    shape.columns = std::make_shared<const std::vector<TableColumn>>(columns);
+    shape.sample_count = static_cast<std::uint32_t>(std::stoul(argv[4]));
+    shape.row_group_rows = static_cast<std::uint32_t>(std::stoul(argv[5]));
+    Bytes payload(shape.payload_bytes());
+    generators::Content({.seed = 5}).fill(0, 0, payload);
+    std::ofstream(std::string(argv[2]) + ".payload", std::ios::binary)
+        .write(reinterpret_cast<const char*>(payload.data()), static_cast<std::streamsize>(payload.size()));
+    return write(formats::parquet_format(), argv[2], shape);
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
     const std::string mode = argc > 1 ? argv[1] : "";
+    if (mode == "table" && argc == 6) return table(argv);
     if (!(mode == "write" && argc >= 6) && !(mode == "read" && argc == 5)) {
         std::fprintf(stderr, "usage: see the first lines of tests/interop/format_files.cpp\n");
         return 2;

@@ -9,4 +9,7 @@ find_program(FEEDBENCH_NODE node REQUIRED)
 add_test(NAME interop_formats_tfrecords
          COMMAND ${FEEDBENCH_NODE} ${CMAKE_CURRENT_LIST_DIR}/formats_tfrecords.mjs $<TARGET_FILE:interop_format_files>
                  ${CMAKE_BINARY_DIR}/formats_interop_tfrecords)
-set_tests_properties(interop_formats_numpy interop_formats_tfrecords PROPERTIES LABELS interop TIMEOUT 300)
+add_test(NAME interop_formats_parquet
+         COMMAND ${FEEDBENCH_NODE} ${CMAKE_CURRENT_LIST_DIR}/formats_parquet.mjs $<TARGET_FILE:interop_format_files>
+                 ${CMAKE_BINARY_DIR}/formats_interop_parquet)
+set_tests_properties(interop_formats_numpy interop_formats_tfrecords interop_formats_parquet PROPERTIES LABELS interop TIMEOUT 300)
