@@ -31,6 +31,9 @@ struct LoaderSetup {
     std::uint64_t seed = 7;
     std::uint32_t buffers = 0; // 0: as many as the loaders may hold at once
     bool has_content = true, is_detailed = true;
+    bool keeps_files_open = false;
+    std::vector<TableColumn> columns{}; // parquet
+    std::uint32_t row_group_rows = 1024;
 };
 
 class LoaderRig {
@@ -152,11 +155,13 @@ class LoaderRig {
         section.num_samples_per_file = setup_.samples_per_file;
         section.record_length_bytes = setup_.sample_bytes;
         section.record_length_bytes_stdev = setup_.sample_bytes_stdev;
+        section.parquet_columns = setup_.columns;
+        section.parquet_row_group_size = setup_.row_group_rows;
         return section;
     }
     loader::LoaderContext context() {
         return {reactor_.get(), backend_.get(), format_,  plan_.get(), &content_, pool_.get(),
-                permits_.get(), &counters_,     &reader_, setup_.seed, &indexes_};
+                permits_.get(), &counters_,     &reader_, setup_.seed, &indexes_, setup_.keeps_files_open};
     }
     void write_files() {
         for (std::uint64_t i = 0; i < setup_.files; ++i) {

@@ -100,6 +100,9 @@ TEST_CASE("every key with a place can be set to another value and comes back") {
         case KeyType::text_map:
             text = "{a: \"1\", b.c: x}";
             break;
+        case KeyType::columns:
+            text = "[{name: a, dtype: int8, size: 2, read: false}]";
+            break;
         }
         const auto value = parse_value(key, YAML::Load(text));
         INFO(text << " " << (value ? "" : value.error().message));
