@@ -19,7 +19,7 @@ namespace {
 using parquet::FileLayout;
 using parquet::WrittenFile;
 
-bool is_same(const FileShape& a, const FileShape& b) {
+bool is_same_table(const FileShape& a, const FileShape& b) {
     const bool same_columns = a.columns == b.columns || (a.columns && b.columns && *a.columns == *b.columns);
     return same_columns && a.dims == b.dims && a.sample_count == b.sample_count && a.element_bytes == b.element_bytes &&
            a.row_group_rows == b.row_group_rows;
@@ -37,7 +37,7 @@ class WrittenFiles {
         {
             const std::lock_guard lock(mutex_);
             for (auto found = recent_.begin(); found != recent_.end(); ++found)
-                if (is_same(found->shape, shape)) {
+                if (is_same_table(found->shape, shape)) {
                     recent_.splice(recent_.begin(), recent_, found);
                     return *found;
                 }

@@ -12,7 +12,6 @@ using formats::thrift::Writer;
 
 namespace {
 
-const formats::Format& parquet() { return formats::parquet_format(); }
 const FileShape& small_table() {
     static const FileShape shape = table_of(
         {column("label", "float32"), column("id", "int64", false), column("vector", "float16", true, 8)}, 10, 4);

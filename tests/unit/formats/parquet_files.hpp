@@ -10,6 +10,8 @@
 
 namespace feedbench::test {
 
+inline const formats::Format& parquet() { return formats::parquet_format(); }
+
 inline FileShape table_of(std::vector<TableColumn> columns, std::uint32_t rows, std::uint32_t row_group_rows = 1024) {
     FileShape shape;
     std::uint64_t bytes = 0;

@@ -9,8 +9,6 @@ using formats::parquet::WrittenFile;
 
 namespace {
 
-const formats::Format& parquet() { return formats::parquet_format(); }
-
 // Bytes of the chunks of the columns that are read, and of the footer with its end.
 struct Wanted {
     std::uint64_t chunk_bytes = 0, footer_bytes = 0, payload_bytes = 0;

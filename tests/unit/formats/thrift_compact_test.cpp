@@ -6,7 +6,7 @@ using namespace feedbench::formats::thrift;
 
 namespace {
 
-std::vector<std::byte> bytes_of(std::initializer_list<int> values) {
+std::vector<std::byte> thrift_bytes(std::initializer_list<int> values) {
     std::vector<std::byte> bytes;
     for (const int value : values) bytes.push_back(static_cast<std::byte>(value));
     return bytes;
@@ -24,7 +24,7 @@ TEST_CASE("thrift compact: the bytes of the specification", "[thrift]") {
     out.element(-2);
     out.stop();
     CHECK(out.bytes() ==
-          bytes_of({0x15, 0xac, 0x02, 0x26, 0x01, 0x08, 0x28, 0x02, 'a', 'b', 0x19, 0x25, 0x02, 0x03, 0x00}));
+          thrift_bytes({0x15, 0xac, 0x02, 0x26, 0x01, 0x08, 0x28, 0x02, 'a', 'b', 0x19, 0x25, 0x02, 0x03, 0x00}));
 }
 
 TEST_CASE("thrift compact: what is written is read back, what is unknown is skipped", "[thrift]") {
@@ -92,13 +92,13 @@ TEST_CASE("thrift compact: what ends early is short, what cannot be has failed",
         for (auto field = in.next_field(); field.type != Type::stop; field = in.next_field()) in.skip(field.type);
         return in.has_failed();
     };
-    CHECK(fails(bytes_of({0x1d, 0x00})));                                     // a type that is none
-    CHECK(fails(bytes_of({0x08, 0x01, 0x00, 0x00})));                         // field -1
-    CHECK(fails(bytes_of({0x18, 0xff, 0xff, 0xff, 0xff, 0x0f, 'a', 0x00})));  // a text of 4 GiB
-    CHECK(fails(bytes_of({0x19, 0xf5, 0xff, 0xff, 0xff, 0x7f, 0x00, 0x00}))); // a list of 2^28
-    CHECK(fails(std::vector<std::byte>(4096, std::byte{0x1c})));              // structs without end
-    CHECK(fails(std::vector<std::byte>(4096, std::byte{0x19})));              // lists of lists without end
-    CHECK(fails(bytes_of({0x15, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01, 0x00})));
+    CHECK(fails(thrift_bytes({0x1d, 0x00})));                                     // a type that is none
+    CHECK(fails(thrift_bytes({0x08, 0x01, 0x00, 0x00})));                         // field -1
+    CHECK(fails(thrift_bytes({0x18, 0xff, 0xff, 0xff, 0xff, 0x0f, 'a', 0x00})));  // a text of 4 GiB
+    CHECK(fails(thrift_bytes({0x19, 0xf5, 0xff, 0xff, 0xff, 0x7f, 0x00, 0x00}))); // a list of 2^28
+    CHECK(fails(std::vector<std::byte>(4096, std::byte{0x1c})));                  // structs without end
+    CHECK(fails(std::vector<std::byte>(4096, std::byte{0x19})));                  // lists of lists without end
+    CHECK(fails(thrift_bytes({0x15, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01, 0x00})));
 }
 
 TEST_CASE("thrift compact: numbers beyond their type are refused", "[thrift]") {
