@@ -151,7 +151,7 @@ TEST_CASE("feedfs backend: of a damaged block no part is delivered, wherever a r
 }
 
 constexpr std::uint64_t kFiles = 500;
-std::string name_of(std::uint64_t i) { return "file" + std::to_string(i); }
+std::string small_file_name(std::uint64_t i) { return "file" + std::to_string(i); }
 std::uint64_t bytes_of(std::uint64_t i) { return 100 + i * 37; }
 
 Task<void> read_shuffled(Rig& rig, std::uint64_t seed, std::uint64_t without) {
@@ -159,7 +159,7 @@ Task<void> read_shuffled(Rig& rig, std::uint64_t seed, std::uint64_t without) {
     std::iota(order.begin(), order.end(), 0);
     std::shuffle(order.begin(), order.end(), std::mt19937_64(seed));
     for (const std::uint64_t i : order)
-        if (i != without) co_await read_whole(rig, "d/" + name_of(i), static_cast<std::int64_t>(bytes_of(i)));
+        if (i != without) co_await read_whole(rig, "d/" + small_file_name(i), static_cast<std::int64_t>(bytes_of(i)));
 }
 
 Task<void> is_missing(Rig& rig, std::string path) {
@@ -174,17 +174,17 @@ TEST_CASE("feedfs backend: entries that were read ahead are those of now, also a
     auto filesystem = opened(place);
     auto made = filesystem->make_directory(feedfs::kRootInode, "d", {.mode = 0755});
     REQUIRE(made);
-    for (std::uint64_t i = 0; i < kFiles; ++i) put(*filesystem, made->id, name_of(i), bytes_of(i));
+    for (std::uint64_t i = 0; i < kFiles; ++i) put(*filesystem, made->id, small_file_name(i), bytes_of(i));
     Rig rig(request_of(place));
     rig.run(read_shuffled(rig, 1, kFiles));
     rig.run(read_shuffled(rig, 2, kFiles));
-    put(*filesystem, made->id, name_of(7), 4321);
-    REQUIRE(filesystem->unlink(made->id, name_of(8)));
-    rig.run(read_whole(rig, "d/" + name_of(7), 4321));
-    rig.run(is_missing(rig, "d/" + name_of(8)));
-    put(*filesystem, made->id, name_of(7), bytes_of(7));
+    put(*filesystem, made->id, small_file_name(7), 4321);
+    REQUIRE(filesystem->unlink(made->id, small_file_name(8)));
+    rig.run(read_whole(rig, "d/" + small_file_name(7), 4321));
+    rig.run(is_missing(rig, "d/" + small_file_name(8)));
+    put(*filesystem, made->id, small_file_name(7), bytes_of(7));
     rig.run(read_shuffled(rig, 3, 8));
-    rig.run(is_missing(rig, "d/" + name_of(8)));
+    rig.run(is_missing(rig, "d/" + small_file_name(8)));
 }
 
 TEST_CASE("feedfs entries: what lies behind a name is taken in once look-ups have shown that it pays, for one state") {
@@ -192,7 +192,7 @@ TEST_CASE("feedfs entries: what lies behind a name is taken in once look-ups hav
     const std::string place = folder.path + "/volume";
     const VariantVolume volume(place);
     auto filesystem = opened(place);
-    for (std::uint64_t i = 0; i < kFiles; ++i) put(*filesystem, feedfs::kRootInode, name_of(i), bytes_of(i));
+    for (std::uint64_t i = 0; i < kFiles; ++i) put(*filesystem, feedfs::kRootInode, small_file_name(i), bytes_of(i));
     put(*filesystem, feedfs::kRootInode, "with a name of more than 27 bytes", 10);
     put(*filesystem, feedfs::kRootInode, "two records", 100'000);
     storage::FeedfsEntries entries;
@@ -211,10 +211,10 @@ TEST_CASE("feedfs entries: what lies behind a name is taken in once look-ups hav
         } else
             entries.read_ahead(**view, feedfs::kRootInode, name, expected);
     };
-    for (std::uint64_t i = 0; i < 10; ++i) look_up(name_of(i * 7), 0);
+    for (std::uint64_t i = 0; i < 10; ++i) look_up(small_file_name(i * 7), 0);
     CHECK(entries.size() == 0);
     for (int turn = 0; turn < 2; ++turn)
-        for (std::uint64_t i = 0; i < kFiles; ++i) look_up(name_of(i * 211 % kFiles), 0);
+        for (std::uint64_t i = 0; i < kFiles; ++i) look_up(small_file_name(i * 211 % kFiles), 0);
     CHECK(entries.size() == kFiles); // each once
     CHECK(found >= kFiles);
     CHECK(known == found);
@@ -224,7 +224,7 @@ TEST_CASE("feedfs entries: what lies behind a name is taken in once look-ups hav
         look_up("two records", 0);
     }
     CHECK(found == 0);
-    look_up(name_of(1), 1); // another state
+    look_up(small_file_name(1), 1); // another state
     CHECK((found == 0 && entries.size() == 0));
 }
 
