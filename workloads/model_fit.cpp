@@ -62,9 +62,10 @@ class Fitting {
         switch (fit_.limit) {
         case FitLimit::bandwidth:
             p.bytes_per_second = s_.bytes_per_second;
-            note("bandwidth", fmt::format("the sustained rate: {}, and reads queued (the fastest took {:.3g} ms, the "
-                                          "mean {:.3g} ms)",
-                                          waited, s_.sample_ns_fast / 1e6, s_.sample_ns / 1e6));
+            note("bandwidth",
+                 fmt::format("the sustained rate: {}, and reads queued (the first byte came after {:.3g} ms "
+                             "in the mean, {:.3g} ms where the queue was shortest)",
+                             waited, s_.first_byte_ns / 1e6, s_.first_byte_ns_least / 1e6));
             break;
         case FitLimit::latency:
             note("bandwidth", fmt::format("not determined, only that it is at least {}: {} but reads did not queue, so "

@@ -10,8 +10,10 @@ namespace {
 
 // Below this share of accelerator time spent waiting for batches, the storage kept up.
 constexpr double kKeptUp = 0.02;
-// The fastest reads take less than this part of the mean: the others stood in a queue.
-constexpr double kQueued = 0.6;
+// Far from the median on either side, and how much the one side must outweigh the other.
+constexpr double kFast = 0.7, kSlow = 1 / kFast, kLopsided = 1.5;
+// Of the readers that begin an epoch together, the part that must be seen to meet a shorter queue than all later ones.
+constexpr double kRamp = 0.25;
 // Fewer reads under way than this part of the readers, while accelerators wait: the client is not there.
 constexpr double kReadersIdle = 0.35;
 
@@ -33,13 +35,18 @@ double setting(const RunResult& r, std::string_view key, double otherwise) {
     return otherwise;
 }
 
-// The value below which `share` of the histogram lies.
-double quantile_ns(const HistogramData& h, double share) {
-    const auto wanted = static_cast<std::uint64_t>(share * static_cast<double>(h.count));
-    std::uint64_t seen = 0;
-    for (const auto& [lower_ns, count] : h.buckets)
-        if ((seen += count) > wanted) return static_cast<double>(std::max(lower_ns, h.min_ns));
-    return h.mean_ns;
+// Whether the storage serves at a rate of its own, so that reads wait for each other. Times of a storage that answers
+// all at once, in its own time, spread about their median with the longer tail on the slow side. A queue has no slow
+// side, for it is no longer than there are readers; but the readers that begin an epoch found it short or empty. The
+// first byte tells it, and not the whole sample, whose time goes with its size. One reader makes no queue.
+bool queued(const HistogramData& first_byte, double readers_begun) {
+    double fast = 0, slow = 0;
+    for (const auto& [lower_ns, count] : first_byte.buckets) {
+        if (static_cast<double>(lower_ns) < kFast * first_byte.p50_ns) fast += static_cast<double>(count);
+        if (static_cast<double>(lower_ns) > kSlow * first_byte.p50_ns) slow += static_cast<double>(count);
+    }
+    const double chance = 2 * std::sqrt(fast + slow);
+    return fast - kLopsided * slow > chance && fast >= kRamp * readers_begun;
 }
 
 } // namespace
@@ -75,7 +82,6 @@ RunSight look_at(const RunResult& r, const HistogramData& sample, const Histogra
                                              : std::max(1.0, std::ceil(sample_bytes / transfer));
     s.samples_per_second = sample_bytes > 0 ? s.bytes_per_second / sample_bytes : 0;
     s.sample_ns = sample.mean_ns;
-    s.sample_ns_fast = sample.count < 200 ? static_cast<double>(sample.min_ns) : quantile_ns(sample, 0.01);
     s.sample_ns_least = static_cast<double>(sample.min_ns);
     s.first_byte_ns = first_byte.mean_ns;
     s.first_byte_ns_least = static_cast<double>(first_byte.min_ns);
@@ -84,6 +90,8 @@ RunSight look_at(const RunResult& r, const HistogramData& sample, const Histogra
     s.waiting_share = a.total_s > a.outside_s ? (a.storage_wait_s + a.client_wait_s) / (a.total_s - a.outside_s) : 0;
     const char* readers = r.data_loader == "native" ? "reader.queue_depth" : "reader.read_threads";
     s.reader_count = std::max(1.0, setting(r, readers, 1)) * r.accelerator_count;
+    s.reads_queued =
+        queued(first_byte, s.reader_count * static_cast<double>(std::max<std::size_t>(r.epochs.size(), 1)));
     // Records of a stream share their reads: what is under way is bytes/s / bytes a read x time of a read.
     const double reads_per_second = s.bytes_per_read > 0 ? s.bytes_per_second / s.bytes_per_read : 0;
     s.busy_readers = (s.streams ? reads_per_second * s.first_byte_ns : s.samples_per_second * s.sample_ns) / 1e9;
@@ -93,7 +101,7 @@ RunSight look_at(const RunResult& r, const HistogramData& sample, const Histogra
 FitLimit RunSight::limit() const {
     if (waiting_share < kKeptUp) return FitLimit::nothing;
     if (busy_readers < kReadersIdle * reader_count) return FitLimit::client;
-    return sample_ns_fast < kQueued * sample_ns ? FitLimit::bandwidth : FitLimit::latency;
+    return reads_queued ? FitLimit::bandwidth : FitLimit::latency;
 }
 
 double RunSight::read_ns() const {

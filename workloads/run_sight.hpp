@@ -21,10 +21,11 @@ enum class FitLimit {
 struct RunSight {
     double bytes_per_second = 0, samples_per_second = 0;
     double bytes_per_read = 0, reads_per_sample = 1; // reads of one sample, one after another
-    double sample_ns = 0, sample_ns_fast = 0;        // of reading one sample: mean, and of the fastest
+    double sample_ns = 0;                            // of reading one sample: mean
     double sample_ns_least = 0;                      // the fastest of all: it met no queue, or the shortest
     double first_byte_ns = 0, spread = 1;            // open and first read: mean; p99 / median
     double first_byte_ns_least = 0;
+    bool reads_queued = false; // by the shape of the first bytes' times: see queued() in run_sight.cpp
     double waiting_share = 0; // of accelerator time, for batches
     double reader_count = 1;
     double busy_readers = 0; // Little

@@ -77,6 +77,31 @@ TEST_CASE("a fit of a run that latency held back has latency and its spread, and
     CHECK(au(complete(storage::model_uri(fit.parameters), 4)) == Approx(au(measured)).margin(2));
 }
 
+TEST_CASE(
+    "what held a run back is told by its first bytes: neither sizes that vary nor a wide spread look like a queue") {
+    // Files of one read each, whose sizes vary as those of unet3d do.
+    const auto fit_of = [](const std::string& storage, double stdev, std::uint32_t accelerators) {
+        VirtualRun run = samples(storage, accelerators);
+        run.workload.dataset.record_length_bytes_stdev = stdev;
+        run.think(0.001);
+        RunResult result = run.must_run();
+        result.config = run.workload.values;
+        return must_fit(result);
+    };
+    for (const double stdev : {0.0, 400e3}) {
+        INFO("sizes vary by " << stdev);
+        CHECK(fit_of("model:latency=20ms", stdev, 4).limit == FitLimit::latency);
+        CHECK(fit_of("model:latency=20ms,latency_p99=60ms", stdev, 4).limit == FitLimit::latency);
+        CHECK(fit_of("model:latency=20ms,latency_p99=200ms,open_latency=5ms", stdev, 4).limit == FitLimit::latency);
+        CHECK(fit_of("model:latency=5ms,jitter=5ms", stdev, 4).limit == FitLimit::latency);
+        // A rate and nothing else: once the queue stands, every read takes as long as every other.
+        CHECK(fit_of("model:bandwidth=300MB", stdev, 4).limit == FitLimit::bandwidth);
+        CHECK(fit_of("model:bandwidth=300MB", stdev, 16).limit == FitLimit::bandwidth);
+        CHECK(fit_of("model:bandwidth=300MB,latency=1ms,latency_p99=3ms", stdev, 16).limit == FitLimit::bandwidth);
+        CHECK(fit_of("model:iops=2000,latency=1ms", stdev, 8).limit == FitLimit::bandwidth);
+    }
+}
+
 TEST_CASE("a fit of a run that nothing held back says that bandwidth is only bounded") {
     const workloads::ModelFit fit = must_fit(complete("model:bandwidth=10GB,latency=1ms", 2));
     CHECK(fit.limit == FitLimit::nothing);
