@@ -1,9 +1,9 @@
-#pragma once
-
 // Whether MPI is to be begun for several threads. Its locks cost every call a little, and one thread calls MPI, unless
 // MPI reads the files (storage/mpi_jobs.hpp, storage/mpi_collective.hpp). MPI wants to know before a workload is read.
 //
-// Thread: any, before MPI is begun. Errors: none; a workload's file that cannot be read is refused by who loads it.
+// Thread: any, before MPI is begun. Owner: nothing is kept. Units: none. Errors: none; a workload's file that cannot be
+// read is refused by who loads it.
+#pragma once
 
 namespace feedbench::cluster {
 
