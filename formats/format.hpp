@@ -82,6 +82,7 @@ struct ReadRequest {
     std::string local_path;    // for formats that need their library; empty = none
     PayloadVisitor on_payload; // for Verify::content; empty = nobody looks (and nothing is decoded for it)
     std::shared_ptr<const IndexBytes> index; // of formats with an index, where has_content
+    ContentSource content; // beside on_payload, for formats that cannot show a payload: what the file was made from
 };
 
 // Reads single samples of one file (pytorch, native). Protocol, for each sample: begin(sample); then while next() gives
@@ -101,12 +102,12 @@ class SampleReader {
     // the rest).
     virtual bool must_consume_first() const = 0;
     virtual Status consume(const Extent& extent, std::span<const std::byte> data) = 0;
-};
     // True: begin() of this sample would cost no extent, for it came with others that are complete. May be left out.
     virtual bool is_at_hand(std::uint32_t) const { return false; }
     // Bytes consumed since this was last asked that no sample wanted: gaps that were read over, a tail in which the
     // place of the rest was looked for. Negative: some that were counted so are wanted after all. May be left out.
     virtual std::int64_t take_unneeded_bytes() { return 0; }
+};
 
 // Reads one file front to back whatever its record borders (tensorflow): the caller asks next(), reads the piece and
 // hands it on, until nothing follows. Constant memory. Framing is checked as it passes by, checksums where
@@ -118,12 +119,12 @@ class StreamReader {
     // the file ends where it should; after it the count equals shape.sample_count. Without content only data.size() is
     // looked at.
     virtual Expected<std::uint32_t> consume(std::span<const std::byte> data) = 0;
-};
     // The piece to read after the one that ended at `position` (0 at first); nothing = all samples are complete. May be
     // left out: then it is the whole file, in order. A format that leaves parts of a file unread says which.
     virtual Expected<std::optional<Extent>> next(std::uint64_t position, std::uint64_t file_bytes,
                                                  std::uint64_t transfer_bytes);
     virtual std::int64_t take_unneeded_bytes() { return 0; } // as of a SampleReader
+};
 
 // Samples that are complete after `seen_bytes` of a file whose samples lie evenly in it. Example: 5 of 10 bytes, 3
 // samples: 1.
@@ -137,10 +138,18 @@ class Format {
     virtual std::string_view name() const = 0;                         // "npz"; also the file name's ending
     virtual bool is_blocking(const FileShape&) const { return false; } // reading goes through a library: thread pool
     virtual bool has_checksum() const = 0;                             // Check::checksum means something
+    virtual std::uint32_t most_samples_per_file() const { return 0xffffffffU; } // images: 1
     // Refuses a shape that this format cannot hold.
     virtual Status supports(const FileShape& shape) const = 0;
     virtual Expected<std::unique_ptr<Encoder>> encode(const FileShape& shape, ContentSource content) const = 0;
     virtual Expected<std::uint64_t> file_bytes(const FileShape& shape) const = 0;
+    // False: file_bytes() is an error or an estimate, for the size depends on the content.
+    virtual bool size_is_known(const FileShape& shape) const {
+        return shape.compression == FileShape::Compression::none;
+    }
+    // False: what is in a file is not what it was made from (lossy). Readers hand nothing to on_payload; they make the
+    // file anew from ReadRequest::content and compare its bytes.
+    virtual bool shows_payload() const { return true; }
     // May block where is_blocking(shape) or where metadata needs the library (hdf5): then call it on the thread pool.
     virtual Expected<std::unique_ptr<SampleReader>> open(const ReadRequest& request) const = 0;
     virtual bool open_may_block() const { return false; }
@@ -154,6 +163,12 @@ class Format {
     // samples vary in size.
     using ReadAt = std::function<Status(std::uint64_t offset, std::span<std::byte> out)>;
     virtual Expected<FileShape> inspect(const ReadRequest& request, const ReadAt& read) const = 0;
+    // Samples [n * k, n * (k + 1)) of a file, n the answer, come together: who has read one of them has them all at
+    // hand (is_at_hand) while the file stays open.
+    virtual std::uint32_t samples_together(const FileShape&) const { return 1; }
+    virtual bool is_kept_open() const { return false; } // by a loader's worker, for the next sample
+    // Memory that one reader of a file of this shape may hold beside its landing buffer.
+    virtual std::uint64_t reader_bytes(const FileShape&) const { return 0; }
     // What the generator writes beside each data file, and what is in it.
     virtual std::span<const SideFile> side_files() const { return {}; }
     virtual std::string side_bytes(const FileShape&, std::size_t /*which*/) const { return {}; }
@@ -161,9 +176,3 @@ class Format {
 };
 
 } // namespace feedbench::formats
-    // Samples [n * k, n * (k + 1)) of a file, n the answer, come together: who has read one of them has them all at
-    // hand (is_at_hand) while the file stays open.
-    virtual std::uint32_t samples_together(const FileShape&) const { return 1; }
-    virtual bool is_kept_open() const { return false; } // by a loader's worker, for the next sample
-    // Memory that one reader of a file of this shape may hold beside its landing buffer.
-    virtual std::uint64_t reader_bytes(const FileShape&) const { return 0; }

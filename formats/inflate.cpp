@@ -10,8 +10,8 @@ namespace feedbench::formats {
 
 namespace {
 
-constexpr int kRawWindowBits = -15;             // no zlib header, as zip has it
-constexpr std::size_t kPieceBytes = 256 * 1024; // zlib counts in 32 bits, and this stays in the cache
+constexpr int kRawWindowBits = -15, kZlibWindowBits = 15; // without and with zlib's header
+constexpr std::size_t kPieceBytes = 256 * 1024;           // zlib counts in 32 bits, and this stays in the cache
 
 Bytef* bytes_of(std::span<const std::byte> data) {
     return const_cast<Bytef*>(reinterpret_cast<const Bytef*>(data.data())); // zlib does not write to its input
@@ -23,13 +23,14 @@ struct Inflater::State {
     z_stream stream{};
     bool is_finished = false;
     std::array<std::byte, 64 * 1024> out;
-    State() {
-        if (inflateInit2(&stream, kRawWindowBits) != Z_OK) throw std::bad_alloc(); // it fails for lack of memory only
+    explicit State(Container container) {
+        if (inflateInit2(&stream, container == Container::raw ? kRawWindowBits : kZlibWindowBits) != Z_OK)
+            throw std::bad_alloc(); // it fails for lack of memory only
     }
     ~State() { inflateEnd(&stream); }
 };
 
-Inflater::Inflater() : state_(std::make_unique<State>()) {}
+Inflater::Inflater(Container container) : state_(std::make_unique<State>(container)) {}
 Inflater::~Inflater() = default;
 Inflater::Inflater(Inflater&&) noexcept = default;
 Inflater& Inflater::operator=(Inflater&&) noexcept = default;
@@ -45,14 +46,14 @@ Status Inflater::feed(std::span<const std::byte> data, const Sink& sink, const s
         do {
             const std::uint64_t here = offset + piece.size() - s.stream.avail_in;
             if (s.is_finished)
-                return format_error(path, "bytes after the end of the deflated member",
+                return format_error(path, "bytes after the end of the deflated stream",
                                     static_cast<std::int64_t>(here));
             s.stream.next_out = reinterpret_cast<Bytef*>(s.out.data());
             s.stream.avail_out = static_cast<uInt>(s.out.size());
             const int result = inflate(&s.stream, Z_NO_FLUSH);
             if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
                 return format_error(path,
-                                    std::string("deflated member does not inflate: ") +
+                                    std::string("deflated bytes do not inflate: ") +
                                         (s.stream.msg ? s.stream.msg : zError(result)),
                                     static_cast<std::int64_t>(here));
             s.is_finished = result == Z_STREAM_END;
@@ -63,6 +64,10 @@ Status Inflater::feed(std::span<const std::byte> data, const Sink& sink, const s
         offset += piece.size();
     }
     return {};
+}
+
+std::uint32_t adler32_of(std::uint32_t adler, std::span<const std::byte> data) {
+    return static_cast<std::uint32_t>(adler32_z(adler, bytes_of(data), data.size()));
 }
 
 struct Deflater::State {

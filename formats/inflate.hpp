@@ -1,7 +1,7 @@
-// Raw deflate as zip members hold it, both ways, in constant memory.
+// Deflate in constant memory: raw, as zip members hold it, both ways; in a zlib stream, as PNG holds it, to read.
 //
 // Thread: any; one user an object. Owner: the caller. Units: bytes. Errors: format_error where the bytes do not
-// inflate. Source: RFC 1951, through zlib.
+// inflate. Source: RFC 1950, RFC 1951, through zlib.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,8 @@ namespace feedbench::formats {
 
 class Inflater {
   public:
-    Inflater();
+    enum class Container : std::uint8_t { raw, zlib }; // zlib: with its header, and its checksum compared
+    explicit Inflater(Container container = Container::raw);
     ~Inflater();
     Inflater(Inflater&&) noexcept;
     Inflater& operator=(Inflater&&) noexcept;
@@ -31,6 +32,8 @@ class Inflater {
     struct State;
     std::unique_ptr<State> state_;
 };
+
+std::uint32_t adler32_of(std::uint32_t adler, std::span<const std::byte> data); // start with 1
 
 // Collects the deflated form of what is added, at zlib's default level as numpy has it.
 class Deflater {

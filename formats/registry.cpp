@@ -7,7 +7,8 @@ namespace feedbench::formats {
 std::span<const Format* const> all_formats() {
     static const std::array table{
         &npz_format(),  &npy_format(),     &tfrecord_format(),       &raw_format(),
-        &hdf5_format(), &parquet_format(), &indexed_binary_format(),
+        &hdf5_format(), &parquet_format(), &indexed_binary_format(), &jpeg_format(),
+        &png_format(),  &csv_format(),
     };
     return table;
 }

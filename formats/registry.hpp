@@ -19,5 +19,8 @@ const Format& tfrecord_format();
 const Format& hdf5_format();
 const Format& parquet_format();
 const Format& indexed_binary_format();
+const Format& jpeg_format();
+const Format& png_format();
+const Format& csv_format();
 
 } // namespace feedbench::formats

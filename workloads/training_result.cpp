@@ -40,7 +40,7 @@ Metric planned_bytes(const TrainingPlan& plan, const Workload& workload, const R
     }
     if (!set.files->sizes_known())
         row.reason = "sizes_as_found";
-    else if (workload.dataset.compression != "none")
+    else if (workload.dataset.compression != "none" || !plan.format->size_is_known({})) // jpeg compresses always
         row.reason = "compressed";
     else if (set.used_file_count != set.files->file_count() || !set.files->shape_is_cheap() || !whole)
         row.reason = "not_the_whole_set";

@@ -22,9 +22,8 @@ std::vector<Key> dataset_rows() {
     return {
         text("dataset.data_folder", "./data", kDataFolder,
              "Folder or URI of the dataset; below it lie train/ and valid/."),
-        choice("dataset.format", "npz|npy|tfrecord|hdf5|parquet|raw|indexed_binary", "tfrecord",
-               field<&W::dataset, &D::format>, "How samples lie in files.",
-               "csv|jpeg|png|mmap_indexed_binary|hdf5_opt|synthetic"),
+        choice("dataset.format", "npz|npy|tfrecord|hdf5|parquet|raw|indexed_binary|jpeg|png|csv", "tfrecord",
+               field<&W::dataset, &D::format>, "How samples lie in files.", "mmap_indexed_binary|hdf5_opt|synthetic"),
         choice("dataset.layout", "files|shared", "files", field<&W::dataset, &D::layout>,
                "Ours: shared: all samples of the training set lie in one file (hdf5), and all of the evaluation set in "
                "another; every loader worker of every rank keeps it open and reads its samples there. How many there "

@@ -23,8 +23,7 @@ Status check_file(const Storage& storage, const formats::Format& format, const F
     }
     if (stat->is_directory)
         return storage_error("stat", path, EISDIR, "a folder lies where the manifest says a file is");
-    // A compressed file's size is known when it is written: formats give none, or a bound.
-    if (!expected.dims.empty() && expected.compression == FileShape::Compression::none) {
+    if (!expected.dims.empty() && format.size_is_known(expected)) {
         const Expected<std::uint64_t> bytes = format.file_bytes(expected);
         if (bytes && *bytes != stat->size_bytes)
             return format_error(path, fmt::format("the file has {} bytes, but the dataset's parameters give it {}",

@@ -201,6 +201,10 @@ formats::ReadRequest FileReading::format_request() {
             if (at == payload.size()) return {};
             return content_differs(offset + at, payload.data() + at);
         };
+    if (request.on_payload && !context_.format->shows_payload())
+        request.content = [this](std::uint64_t offset, std::span<std::byte> out) {
+            context_.content->fill(context_.plan->content_index(file_index_), offset, out);
+        };
     return request;
 }
 

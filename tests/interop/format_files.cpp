@@ -3,7 +3,7 @@
 //   interop_format_files write FORMAT FILE D1,D2,... SAMPLES [ELEMENT_BYTES] [zip]   prints the payload's CRC-32
 //   interop_format_files table FILE NAME:DTYPE:SIZE,... ROWS ROWS_IN_GROUP           parquet; FILE.payload: its values
 //   interop_format_files read FORMAT FILE SAMPLES                                    prints what the file holds, the
-//   CRC-32 of its payload
+//   CRC-32 of its payload. FORMAT_framing: without looking at the payload.
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -66,7 +66,7 @@ std::string bytes_of_file(const std::string& path) {
     return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
-int read(const formats::Format& format, const std::string& path, std::uint32_t samples) {
+int read(const formats::Format& format, const std::string& path, std::uint32_t samples, bool looks_at_payload) {
     const std::string text = bytes_of_file(path);
     const std::span<const std::byte> file = std::as_bytes(std::span(text));
     formats::ReadRequest request;
@@ -92,13 +92,14 @@ int read(const formats::Format& format, const std::string& path, std::uint32_t s
 
     std::uint64_t sum_bytes = 0;
     Bytes payload(shape->dims.empty() ? file.size() : shape->payload_bytes());
-    request.on_payload = [&](std::uint64_t offset, std::span<const std::byte> bytes) -> Status {
+    const auto look = [&](std::uint64_t offset, std::span<const std::byte> bytes) -> Status {
         if (offset > payload.size() || bytes.size() > payload.size() - offset)
             return internal_error("payload beyond its end");
         std::memcpy(payload.data() + offset, bytes.data(), bytes.size());
         sum_bytes += bytes.size();
         return {};
     };
+    if (looks_at_payload) request.on_payload = look;
     auto reader = format.open(request);
     if (!reader) return fail(reader.error());
     for (std::uint32_t sample = 0; sample < shape->sample_count; ++sample) {
@@ -170,9 +171,13 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "usage: see the first lines of tests/interop/format_files.cpp\n");
         return 2;
     }
-    const auto format = formats::find_format(argv[2]);
+    std::string name = argv[2];
+    const std::size_t framing = name.rfind("_framing");
+    const bool looks_at_payload = framing == std::string::npos;
+    const auto format = formats::find_format(name.substr(0, framing));
     if (!format) return fail(format.error());
-    if (mode == "read") return read(**format, argv[3], static_cast<std::uint32_t>(std::stoul(argv[4])));
+    if (mode == "read")
+        return read(**format, argv[3], static_cast<std::uint32_t>(std::stoul(argv[4])), looks_at_payload);
     FileShape shape;
     std::istringstream dims(argv[4]);
     for (std::string d; std::getline(dims, d, ',');) shape.dims.push_back(std::stoull(d));

@@ -1,6 +1,8 @@
-"""numpy reads our npz and npy, and we read what numpy writes. Usage: formats_numpy.py INTEROP_FORMAT_FILES FOLDER"""
+"""numpy reads our npz, npy, indexed_binary and csv, and we read what numpy writes. Usage: formats_numpy.py INTEROP_FORMAT_FILES FOLDER"""
+import csv
 import os
 import shutil
+import struct
 import subprocess
 import sys
 import zipfile
@@ -95,6 +97,47 @@ for dims, samples, dtype in [((200, 300), 4, "u1"), ((50, 60, 3), 2, "f4"), ((10
     np.save(path("their.npy"), fortran)
     expected_f = expected | {"crc": crc(fortran), "stream_crc": crc(fortran)}
     check(read("npy", "their.npy", samples) == (0, expected_f), f"{what}: Fortran order gives {read('npy', 'their.npy', samples)}")
+
+# indexed_binary, as the reference's reader takes it: both indexes, then a range a sample; and as its generator writes it.
+for dims, samples in [((7,), 1), ((64, 48), 7), ((100,), 1000)]:
+    what = f"indexed_binary {dims} x {samples}"
+    payload_crc = write("indexed_binary", "ours.bin", dims, samples)
+    data = np.fromfile(path("ours.bin"), dtype=np.uint8)
+    offsets, sizes = (np.fromfile(path(f"ours.bin.{which}.idx"), dtype=np.int64) for which in ("off", "sz"))
+    check(len(offsets) == len(sizes) == samples, f"{what}: {len(offsets)} offsets, {len(sizes)} sizes")
+    taken = b"".join(data[o:o + s].tobytes() for o, s in zip(offsets, sizes))
+    check(zlib.crc32(taken) == payload_crc and len(taken) == len(data), f"{what}: payload")
+    with open(path("their.bin"), "wb") as file, open(path("their.bin.off.idx"), "wb") as off, open(path("their.bin.sz.idx"), "wb") as sz:
+        size = int(np.prod(dims))
+        records = rng.integers(255, size=size * samples, dtype=np.uint8)
+        file.write(struct.pack("B" * len(records), *records))
+        off.write(struct.pack("Q" * samples, *range(0, size * samples, size)))
+        sz.write(struct.pack("Q" * samples, *([size] * samples)))
+    expected = {"dims": (size,), "samples": samples, "element_bytes": 1, "crc": crc(records), "stream_samples": samples, "stream_crc": crc(records)}
+    check(read("indexed_binary", "their.bin", 1) == (0, expected), f"{what}: theirs gives {read('indexed_binary', 'their.bin', 1)}")
+    with open(path("their.bin.off.idx"), "wb") as off:  # where it writes a file in rounds, the reference begins again at 0
+        off.write(struct.pack("Q" * samples, *([0] * samples)))
+    code, found = read("indexed_binary_framing", "their.bin", 1)
+    check(code == 0 and found["samples"] == found["stream_samples"] == samples, f"{what}: overlapping samples give {code} {found}")
+
+# csv: Python's own reader and numpy's; and a table as pandas writes it (a name for each column but the first).
+for dims, samples in [((1,), 1), ((12,), 3), ((40, 50), 11)]:
+    what = f"csv {dims} x {samples}"
+    payload_crc = write("csv", "ours.csv", dims, samples)
+    values = int(np.prod(dims))
+    with open(path("ours.csv"), newline="") as file:
+        names, *rows = csv.reader(file)
+    check(names == [""] + [str(i) for i in range(values)], f"{what}: names")
+    check([int(row[0]) for row in rows] == list(range(samples)), f"{what}: numbers of rows")
+    check(zlib.crc32(bytes(int(v) for row in rows for v in row[1:])) == payload_crc, f"{what}: payload")
+    table = np.loadtxt(path("ours.csv"), delimiter=",", skiprows=1, dtype=np.int64, ndmin=2)
+    check(table.shape == (samples, values + 1) and crc(table[:, 1:].astype(np.uint8, order="C")) == payload_crc, f"{what}: numpy's payload")
+    records = rng.integers(255, size=(samples, values), dtype=np.uint8)
+    with open(path("their.csv"), "w") as file:
+        file.write("," + ",".join(map(str, range(values))) + "\n")
+        file.writelines(f"{i}," + ",".join(map(str, row)) + "\n" for i, row in enumerate(records))
+    code, found = read("csv", "their.csv", 1)
+    check(code == 0 and found["samples"] == found["stream_samples"] == samples and found["crc"] == found["stream_crc"] == crc(records), f"{what}: theirs gives {code} {found}")
 
 # What we do not read is refused in words.
 for name, array, words in [("object", np.array([{"a": 1}, None]), "number type"), ("struct", np.zeros(3, dtype=[("a", "i4"), ("b", "f8")]), "structured")]:

@@ -28,8 +28,9 @@ inline LoaderSetup setup_of(const Shape& shape, std::string_view loader, std::st
     LoaderSetup setup;
     setup.format = format;
     setup.loader = loader;
-    setup.files = shape.files;
-    setup.samples_per_file = shape.samples_per_file;
+    const formats::Format& of = **formats::find_format(format);
+    setup.samples_per_file = std::min(shape.samples_per_file, of.most_samples_per_file());
+    setup.files = shape.files * (shape.samples_per_file / setup.samples_per_file); // as many samples in all
     setup.accelerators = shape.accelerators;
     setup.batch = shape.batch;
     setup.read_threads = shape.threads;
