@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kPartBytes = 32 * kKiB;
 constexpr std::uint64_t kFieldBytes = 4; // comma and three digits
-constexpr std::uint64_t kLookBytes = kMiB;
+constexpr std::uint64_t kScanBytes = kMiB;
 constexpr std::uint64_t kMostScannedBytes = 64 * kMiB; // of a file whose rows are counted before it is read
 
 // Digits of 0, 1, ..., count - 1 together. Example: 12 numbers have 10 + 2 x 2 = 14.
@@ -166,7 +166,7 @@ class CsvFormat final : public Format {
         CsvPass pass(request);
         std::vector<std::byte> look;
         for (std::uint64_t at = 0; at < request.file_bytes; at += look.size()) {
-            look.resize(std::min(kLookBytes, request.file_bytes - at));
+            look.resize(std::min(kScanBytes, request.file_bytes - at));
             if (const Status status = read(at, look); !status) return status.error();
             if (const Status status = pass.feed(look); !status) return status.error();
         }

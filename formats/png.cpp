@@ -18,7 +18,7 @@ constexpr std::uint64_t kBlockBytes = 65535;   // of a stored deflate block, at 
 constexpr std::uint64_t kBlockFrameBytes = 5;  // kind, length, length inverted
 constexpr std::uint64_t kStreamFrameBytes = 6; // zlib's head and Adler-32
 
-PngHeader header_of(const FileShape& shape) {
+PngHeader image_header(const FileShape& shape) {
     PngHeader header;
     header.height = static_cast<std::uint32_t>(shape.dims[0]);
     header.width = static_cast<std::uint32_t>(shape.dims[1]);
@@ -28,7 +28,7 @@ PngHeader header_of(const FileShape& shape) {
 class PngEncoder final : public PartEncoder {
   public:
     PngEncoder(const FileShape& shape, ContentSource content)
-        : header_(header_of(shape)), row_bytes_(header_.row_bytes() + 1), rows_bytes_(row_bytes_ * header_.height),
+        : header_(image_header(shape)), row_bytes_(header_.row_bytes() + 1), rows_bytes_(row_bytes_ * header_.height),
           content_(std::move(content)) {}
     std::uint64_t file_bytes() const override {
         const std::uint64_t blocks = (rows_bytes_ + kBlockBytes - 1) / kBlockBytes;

@@ -209,6 +209,13 @@ inline Expected<FileShape> inspect(const formats::Format& format, const formats:
     });
 }
 
+inline std::string message_of(const Status& status) { return status ? "" : status.error().describe(); }
+
+inline void check_says(const std::string& text, const std::string& words) {
+    INFO(text);
+    CHECK(text.find(words) != std::string::npos);
+}
+
 inline std::vector<std::uint32_t> all_samples(const FileShape& shape) {
     std::vector<std::uint32_t> samples;
     for (std::uint32_t i = 0; i < shape.sample_count; ++i) samples.push_back(i);

@@ -8,19 +8,12 @@ using formats::csv_format;
 
 namespace {
 
-std::string message(const Status& status) { return status ? "" : status.error().describe(); }
-
-Bytes bytes_of(std::string_view text) {
+Bytes csv_bytes(std::string_view text) {
     const auto bytes = std::as_bytes(std::span(text));
     return {bytes.begin(), bytes.end()};
 }
 
 std::string text_of(const Bytes& bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
-
-void check_says(const std::string& text, const std::string& words) {
-    INFO(text);
-    CHECK(text.find(words) != std::string::npos);
-}
 
 FileShape rows_of_unknown_size(std::uint32_t rows) {
     FileShape shape;
@@ -66,7 +59,7 @@ TEST_CASE("csv: the first row costs the whole table, the others nothing", "[csv]
 }
 
 TEST_CASE("csv: tables of other tools are read; dims are told of those that lie as ours do", "[csv]") {
-    const Bytes pandas = bytes_of(",0,1,2\n0,7,12,255\n1,0,1,2\n");
+    const Bytes pandas = csv_bytes(",0,1,2\n0,7,12,255\n1,0,1,2\n");
     const auto shape = inspect(csv_format(), request_for(pandas, FileShape{}), pandas);
     REQUIRE(shape);
     CHECK(shape->sample_count == 2);
@@ -74,10 +67,10 @@ TEST_CASE("csv: tables of other tools are read; dims are told of those that lie 
     ReadBack result;
     REQUIRE(read_csv(pandas, *shape, result));
     result.payload.resize(result.payload_bytes);
-    CHECK(result.payload == bytes_of(std::string_view("\7\14\377\0\1\2", 6)));
+    CHECK(result.payload == csv_bytes(std::string_view("\7\14\377\0\1\2", 6)));
 
     // Text, lines with carriage returns, a last line that does not end.
-    const Bytes text = bytes_of("name,x\r\nabc,-1.5e3\r\nd e,nan");
+    const Bytes text = csv_bytes("name,x\r\nabc,-1.5e3\r\nd e,nan");
     const auto words = inspect(csv_format(), request_for(text, FileShape{}), text);
     REQUIRE(words);
     CHECK(words->sample_count == 2);
@@ -93,7 +86,7 @@ TEST_CASE("csv: tables of other tools are read; dims are told of those that lie 
 TEST_CASE("csv: bad files, each in one sentence", "[csv]") {
     ReadBack result;
     const auto reason = [&](std::string_view text, std::uint32_t rows, bool wants_payload = true) {
-        return message(read_csv(bytes_of(text), rows_of_unknown_size(rows), result, wants_payload));
+        return message_of(read_csv(csv_bytes(text), rows_of_unknown_size(rows), result, wants_payload));
     };
     check_says(reason("ZZZZZZZ", 1), "a line of column names expected, found no comma");
     check_says(reason(",0,1\n", 1), "a line of column names and 1 rows expected, found 0 rows");
@@ -111,12 +104,12 @@ TEST_CASE("csv: bad files, each in one sentence", "[csv]") {
     const FileShape shape = shape_of({3}, 2);
     Bytes file = make_file(csv_format(), shape, numbered_content());
     file.pop_back();
-    check_says(message(read_csv(file, shape, result)), "2 samples of 3x1 bytes need");
+    check_says(message_of(read_csv(file, shape, result)), "2 samples of 3x1 bytes need");
     file.push_back(std::byte{'\n'});
     file[0] = std::byte{'Z'};
     const auto found = inspect(csv_format(), request_for(file, shape), file);
     REQUIRE_FALSE(found);
     check_says(found.error().describe(), "column names that begin with \",0\" expected");
-    check_says(message(csv_format().supports(shape_of({3}, 2, 4))),
+    check_says(message_of(csv_format().supports(shape_of({3}, 2, 4))),
                "elements of 1 byte (a number of 0 to 255), found 4");
 }

@@ -9,8 +9,6 @@ using formats::jpeg_format;
 
 namespace {
 
-std::string message(const Status& status) { return status ? "" : status.error().describe(); }
-
 Status read_jpeg(const Bytes& file, const FileShape& shape, const formats::ContentSource& made_from = {}) {
     ReadBack result;
     formats::ReadRequest request = request_for(file, shape);
@@ -18,12 +16,7 @@ Status read_jpeg(const Bytes& file, const FileShape& shape, const formats::Conte
     return read_samples(jpeg_format(), request, file, {0}, result, {100, 1, false});
 }
 
-void check_says(const std::string& text, const std::string& words) {
-    INFO(text);
-    CHECK(text.find(words) != std::string::npos);
-}
-
-Bytes bytes_of(std::initializer_list<unsigned> values) {
+Bytes jpeg_bytes(std::initializer_list<unsigned> values) {
     Bytes out;
     for (const unsigned one : values) out.push_back(static_cast<std::byte>(one));
     return out;
@@ -31,9 +24,9 @@ Bytes bytes_of(std::initializer_list<unsigned> values) {
 
 // Start, a comment, a frame of 2 x 3 pixels, a scan with a stuffed byte and a restart, a second scan, the end.
 const Bytes kSmall =
-    bytes_of({0xff, 0xd8, 0xff, 0xfe, 0,    6,    0xff, 0xd9, 1, 2, 0xff, 0xff, 0xc2, 0, 11, 8,    0,    2,
-              0,    3,    1,    1,    0x11, 0,    0xff, 0xda, 0, 8, 1,    1,    0,    0, 0,  0,    0x12, 0xff,
-              0,    0xff, 0xd3, 0x34, 0xff, 0xff, 0xda, 0,    8, 1, 1,    0,    0,    0, 0,  0x56, 0xff, 0xd9});
+    jpeg_bytes({0xff, 0xd8, 0xff, 0xfe, 0,    6,    0xff, 0xd9, 1, 2, 0xff, 0xff, 0xc2, 0, 11, 8,    0,    2,
+                0,    3,    1,    1,    0x11, 0,    0xff, 0xda, 0, 8, 1,    1,    0,    0, 0,  0,    0x12, 0xff,
+                0,    0xff, 0xd3, 0x34, 0xff, 0xff, 0xda, 0,    8, 1, 1,    0,    0,    0, 0,  0x56, 0xff, 0xd9});
 
 } // namespace
 
@@ -62,7 +55,7 @@ TEST_CASE("jpeg: a flipped bit is found where it is, whether or not the image de
     }
     Bytes longer = good;
     longer.push_back(std::byte{0});
-    check_says(message(read_jpeg(longer, shape, numbered_content())), "content differs from what was generated");
+    check_says(message_of(read_jpeg(longer, shape, numbered_content())), "content differs from what was generated");
     CHECK(read_jpeg(longer, shape)); // decoders stop at the image's end, too
 }
 
@@ -84,7 +77,7 @@ TEST_CASE("jpeg: segments and scans of other encoders are followed to the end", 
     for (std::size_t size = 4; size < kSmall.size(); ++size) {
         INFO(size);
         const Bytes cut(kSmall.begin(), kSmall.begin() + static_cast<std::ptrdiff_t>(size));
-        check_says(message(read_jpeg(cut, found)), "truncated");
+        check_says(message_of(read_jpeg(cut, found)), "truncated");
     }
 }
 
@@ -95,17 +88,17 @@ TEST_CASE("jpeg: bad files, each in one sentence", "[jpeg]") {
         return file;
     };
     const FileShape shape = shape_of({2, 3});
-    check_says(message(read_jpeg(damaged(1, 0xd7), shape)), "the start of a JPEG image (ff d8) expected");
-    check_says(message(read_jpeg(damaged(2, 0x12), shape)), "a JPEG marker (ff) expected, found byte 18");
-    check_says(message(read_jpeg(damaged(3, 0), shape)), "a JPEG marker expected, found ff and byte 0");
-    check_says(message(read_jpeg(damaged(5, 1), shape)), "a JPEG segment of at least 2 bytes expected, found 1");
-    check_says(message(read_jpeg(damaged(4, 0x7f), shape)), "truncated");
-    check_says(message(read_jpeg(damaged(12, 0xc4), shape)), "a frame header before the scan expected, found none");
-    check_says(message(read_jpeg(damaged(17, 4), shape)),
+    check_says(message_of(read_jpeg(damaged(1, 0xd7), shape)), "the start of a JPEG image (ff d8) expected");
+    check_says(message_of(read_jpeg(damaged(2, 0x12), shape)), "a JPEG marker (ff) expected, found byte 18");
+    check_says(message_of(read_jpeg(damaged(3, 0), shape)), "a JPEG marker expected, found ff and byte 0");
+    check_says(message_of(read_jpeg(damaged(5, 1), shape)), "a JPEG segment of at least 2 bytes expected, found 1");
+    check_says(message_of(read_jpeg(damaged(4, 0x7f), shape)), "truncated");
+    check_says(message_of(read_jpeg(damaged(12, 0xc4), shape)), "a frame header before the scan expected, found none");
+    check_says(message_of(read_jpeg(damaged(17, 4), shape)),
                "a grey image of (2, 3) pixels of 8 bits expected, found (4, 3) of 8 bits in 1 colours");
-    check_says(message(read_jpeg(damaged(20, 3), shape)), "in 3 colours");
-    check_says(message(read_jpeg(bytes_of({0xff, 0xd8, 0xff, 0xd9}), shape)), "an image expected, found none");
-    check_says(message(read_jpeg(Bytes(3), shape)), "a JPEG file has at least 4 bytes, found 3");
+    check_says(message_of(read_jpeg(damaged(20, 3), shape)), "in 3 colours");
+    check_says(message_of(read_jpeg(jpeg_bytes({0xff, 0xd8, 0xff, 0xd9}), shape)), "an image expected, found none");
+    check_says(message_of(read_jpeg(Bytes(3), shape)), "a JPEG file has at least 4 bytes, found 3");
     const auto reason = [](const Bytes& file) {
         const auto found = inspect(jpeg_format(), request_for(file, FileShape{}), file);
         REQUIRE_FALSE(found);

@@ -12,19 +12,12 @@ using formats::png_format;
 
 namespace {
 
-std::string message(const Status& status) { return status ? "" : status.error().describe(); }
-
 Status read_png(const Bytes& file, const FileShape& shape, Check check, bool wants_payload = false) {
     ReadBack result;
     return read_samples(png_format(), request_for(file, shape, check), file, {0}, result, {1000, 1, wants_payload});
 }
 
-void check_says(const std::string& text, const std::string& words) {
-    INFO(text);
-    CHECK(text.find(words) != std::string::npos);
-}
-
-void append(Bytes& to, const Bytes& more) { to.insert(to.end(), more.begin(), more.end()); }
+void add_bytes(Bytes& to, const Bytes& more) { to.insert(to.end(), more.begin(), more.end()); }
 
 Bytes deflated(const Bytes& rows) {
     Bytes out(compressBound(rows.size()));
@@ -39,10 +32,10 @@ Bytes deflated(const Bytes& rows) {
 Bytes foreign_png(const formats::PngHeader& header, const Bytes& rows) {
     const Bytes data = deflated(rows);
     Bytes file = formats::make_png_head(header);
-    append(file, formats::make_png_chunk("tEXt", std::as_bytes(std::span("Comment\0made elsewhere", 22))));
-    append(file, formats::make_png_chunk("IDAT", std::span(data).first(data.size() / 2)));
-    append(file, formats::make_png_chunk("IDAT", std::span(data).subspan(data.size() / 2)));
-    append(file, formats::make_png_end());
+    add_bytes(file, formats::make_png_chunk("tEXt", std::as_bytes(std::span("Comment\0made elsewhere", 22))));
+    add_bytes(file, formats::make_png_chunk("IDAT", std::span(data).first(data.size() / 2)));
+    add_bytes(file, formats::make_png_chunk("IDAT", std::span(data).subspan(data.size() / 2)));
+    add_bytes(file, formats::make_png_end());
     return file;
 }
 
@@ -101,13 +94,13 @@ TEST_CASE("png: images of other encoders are followed, and their pixels shown wh
     Bytes filtered = rows;
     filtered[41] = std::byte{2};
     CHECK(read_png(foreign_png(header, filtered), shape, Check::checksum));
-    check_says(message(read_png(foreign_png(header, filtered), shape, Check::checksum, true)), "found filter 2");
+    check_says(message_of(read_png(foreign_png(header, filtered), shape, Check::checksum, true)), "found filter 2");
     Bytes few(rows.begin(), rows.end() - 41);
-    check_says(message(read_png(foreign_png(header, few), shape, Check::checksum, true)),
+    check_says(message_of(read_png(foreign_png(header, few), shape, Check::checksum, true)),
                "1200 pixels expected, found 1160");
     Bytes many = rows;
-    append(many, Bytes(41));
-    check_says(message(read_png(foreign_png(header, many), shape, Check::checksum, true)), "more pixels than");
+    add_bytes(many, Bytes(41));
+    check_says(message_of(read_png(foreign_png(header, many), shape, Check::checksum, true)), "more pixels than");
 
     formats::PngHeader coloured = header;
     coloured.colour = 2;
@@ -117,7 +110,7 @@ TEST_CASE("png: images of other encoders are followed, and their pixels shown wh
     CHECK(found->sample_count == 1);
     CHECK(found->dims.empty());
     CHECK(read_png(colours, FileShape{}, Check::checksum));
-    check_says(message(read_png(colours, shape, Check::framing)),
+    check_says(message_of(read_png(colours, shape, Check::framing)),
                "a grey image of (30, 40) pixels of 8 bits expected, found (30, 40) of 8 bits, colour type 2");
 }
 
@@ -129,33 +122,35 @@ TEST_CASE("png: bad files, each in one sentence", "[png]") {
         file[at] = static_cast<std::byte>(byte);
         return file;
     };
-    check_says(message(read_png(damaged(1, 'p'), shape, Check::framing)), "the signature of a PNG file expected");
-    check_says(message(read_png(damaged(12, 'X'), shape, Check::framing)), "chunk IHDR of 13 bytes expected");
-    check_says(message(read_png(damaged(20, 9), shape, Check::framing)), "checksum of chunk IHDR");
-    check_says(message(read_png(damaged(33, 1), shape, Check::framing)), "up to the file's end: truncated");
-    check_says(message(read_png(damaged(38, '1'), shape, Check::framing)), "the type of a PNG chunk expected");
-    check_says(message(read_png(damaged(100, good[100] == std::byte{1} ? 2 : 1), shape, Check::checksum)),
+    check_says(message_of(read_png(damaged(1, 'p'), shape, Check::framing)), "the signature of a PNG file expected");
+    check_says(message_of(read_png(damaged(12, 'X'), shape, Check::framing)), "chunk IHDR of 13 bytes expected");
+    check_says(message_of(read_png(damaged(20, 9), shape, Check::framing)), "checksum of chunk IHDR");
+    check_says(message_of(read_png(damaged(33, 1), shape, Check::framing)), "up to the file's end: truncated");
+    check_says(message_of(read_png(damaged(38, '1'), shape, Check::framing)), "the type of a PNG chunk expected");
+    check_says(message_of(read_png(damaged(100, good[100] == std::byte{1} ? 2 : 1), shape, Check::checksum)),
                "checksum of chunk IDAT");
     CHECK(read_png(damaged(100, 1), shape, Check::framing));
     Bytes cut(good.begin(), good.end() - 12);
-    check_says(message(read_png(cut, shape, Check::framing)), "chunk IEND expected, found the file's end: truncated");
+    check_says(message_of(read_png(cut, shape, Check::framing)),
+               "chunk IEND expected, found the file's end: truncated");
     const auto found = inspect(png_format(), request_for(cut, FileShape{}), cut);
     REQUIRE_FALSE(found);
     check_says(found.error().describe(), "chunk IEND expected at the file's end");
     Bytes longer = good;
-    append(longer, Bytes(3));
-    check_says(message(read_png(longer, shape, Check::framing)), "bytes after the image's end");
+    add_bytes(longer, Bytes(3));
+    check_says(message_of(read_png(longer, shape, Check::framing)), "bytes after the image's end");
     Bytes without = formats::make_png_head({.width = 40, .height = 30});
-    append(without, formats::make_png_chunk("tEXt", std::as_bytes(std::span("a\0b", 3))));
-    append(without, formats::make_png_end());
-    check_says(message(read_png(without, shape, Check::framing)), "chunk IDAT expected, found none");
+    add_bytes(without, formats::make_png_chunk("tEXt", std::as_bytes(std::span("a\0b", 3))));
+    add_bytes(without, formats::make_png_end());
+    check_says(message_of(read_png(without, shape, Check::framing)), "chunk IDAT expected, found none");
 }
 
 TEST_CASE("images: what is no grey image is refused with the numbers", "[png]") {
-    check_says(message(png_format().supports(shape_of({30, 40}, 2))), "1 sample a file (it is an image), found 2");
-    check_says(message(png_format().supports(shape_of({30}))), "2 dimensions (rows and pixels), found (30,)");
-    check_says(message(png_format().supports(shape_of({30, 40}, 1, 2))), "elements of 1 byte (a grey pixel), found 2");
-    check_says(message(formats::jpeg_format().supports(shape_of({30, 70000}))), "at most 65500 pixels each way");
-    check_says(message(formats::jpeg_format().supports(shape_of({20000, 20000}))), "at most 256 MiB of pixels");
+    check_says(message_of(png_format().supports(shape_of({30, 40}, 2))), "1 sample a file (it is an image), found 2");
+    check_says(message_of(png_format().supports(shape_of({30}))), "2 dimensions (rows and pixels), found (30,)");
+    check_says(message_of(png_format().supports(shape_of({30, 40}, 1, 2))),
+               "elements of 1 byte (a grey pixel), found 2");
+    check_says(message_of(formats::jpeg_format().supports(shape_of({30, 70000}))), "at most 65500 pixels each way");
+    check_says(message_of(formats::jpeg_format().supports(shape_of({20000, 20000}))), "at most 256 MiB of pixels");
     CHECK(png_format().supports(shape_of({20000, 20000})));
 }

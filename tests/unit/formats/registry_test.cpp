@@ -8,7 +8,7 @@ TEST_CASE("registry: an unknown format is refused with the known ones", "[format
     const auto found = formats::find_format("webdataset");
     REQUIRE_FALSE(found);
     CHECK(found.error().kind == ErrorKind::config);
-    for (const char* name : {"npz", "npy", "tfrecord", "raw"}) {
+    for (const char* name : {"npz", "npy", "tfrecord", "raw", "indexed_binary", "jpeg", "png", "csv"}) {
         CHECK_THAT(found.error().message, Catch::Contains(name));
         REQUIRE(formats::find_format(name));
         CHECK((*formats::find_format(name))->name() == name);
