@@ -52,7 +52,7 @@ TEST_CASE("40 datasets on storage that fails: all files, or one error; never hal
         Random random(stream_seed(seed, "faulty dataset"));
         const Folder folder;
         Workload workload;
-        workload.dataset.format = one_of<std::string>(random, {"raw", "npz", "npy", "tfrecord", "indexed_binary"});
+        workload.dataset.format = one_of<std::string>(random, {"raw", "npz", "npy", "tfrecord"});
         workload.dataset.num_files_train = between(random, 1, 40);
         workload.dataset.record_length_bytes = between(random, 64, 20000);
         const std::string on = one_of<std::string>(random, {"write", "create", "commit", "close", "any", "namespace"});
