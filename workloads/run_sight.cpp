@@ -10,10 +10,10 @@ namespace {
 
 // Below this share of accelerator time spent waiting for batches, the storage kept up.
 constexpr double kKeptUp = 0.02;
-// Far from the median on either side, and how much the one side must outweigh the other.
-constexpr double kFast = 0.7, kSlow = 1 / kFast, kLopsided = 1.5;
-// Of the readers that begin an epoch together, the part that must be seen to meet a shorter queue than all later ones.
-constexpr double kRamp = 0.25;
+// Of the readers that begin an epoch together, the part that surely meets a shorter queue than the later ones.
+constexpr double kRamp = 0.125;
+// How much farther from the median the fast side must reach than the slow one, in orders of magnitude: times, and plus.
+constexpr double kLopsided = 1.5, kLeastReach = 0.12;
 // Fewer reads under way than this part of the readers, while accelerators wait: the client is not there.
 constexpr double kReadersIdle = 0.35;
 
@@ -35,18 +35,26 @@ double setting(const RunResult& r, std::string_view key, double otherwise) {
     return otherwise;
 }
 
+// The value below which `share` of the histogram lies.
+double quantile_ns(const HistogramData& h, double share) {
+    const auto wanted = static_cast<std::uint64_t>(share * static_cast<double>(h.count));
+    std::uint64_t seen = 0;
+    for (const auto& [lower_ns, count] : h.buckets)
+        if ((seen += count) > wanted) return static_cast<double>(std::max(lower_ns, h.min_ns));
+    return h.p50_ns;
+}
+
 // Whether the storage serves at a rate of its own, so that reads wait for each other. Times of a storage that answers
-// all at once, in its own time, spread about their median with the longer tail on the slow side. A queue has no slow
-// side, for it is no longer than there are readers; but the readers that begin an epoch found it short or empty. The
-// first byte tells it, and not the whole sample, whose time goes with its size. One reader makes no queue.
+// all at once, in its own time, spread about their median as far on the slow side as on the fast one, or farther. A
+// queue has hardly a slow side, for it is no longer than there are readers; but the readers that begin an epoch, or a
+// step, found it short or empty. The first byte tells it, and not the whole sample, whose time goes with its size. One
+// reader makes no queue.
 bool queued(const HistogramData& first_byte, double readers_begun) {
-    double fast = 0, slow = 0;
-    for (const auto& [lower_ns, count] : first_byte.buckets) {
-        if (static_cast<double>(lower_ns) < kFast * first_byte.p50_ns) fast += static_cast<double>(count);
-        if (static_cast<double>(lower_ns) > kSlow * first_byte.p50_ns) slow += static_cast<double>(count);
-    }
-    const double chance = 2 * std::sqrt(fast + slow);
-    return fast - kLopsided * slow > chance && fast >= kRamp * readers_begun;
+    if (first_byte.count == 0 || first_byte.p50_ns <= 0 || readers_begun < 2) return false;
+    const double share = std::min(0.01, kRamp * readers_begun / static_cast<double>(first_byte.count));
+    const double fast = std::log10(first_byte.p50_ns / std::max(1.0, quantile_ns(first_byte, share)));
+    const double slow = std::log10(std::max(1.0, quantile_ns(first_byte, 1 - share)) / first_byte.p50_ns);
+    return fast > kLopsided * std::max(0.0, slow) + kLeastReach;
 }
 
 } // namespace
@@ -91,6 +99,7 @@ RunSight look_at(const RunResult& r, const HistogramData& sample, const Histogra
     const char* readers = r.data_loader == "native" ? "reader.queue_depth" : "reader.read_threads";
     s.reader_count = std::max(1.0, setting(r, readers, 1)) * r.accelerator_count;
     s.reads_queued =
+        s.reader_count > 1 &&
         queued(first_byte, s.reader_count * static_cast<double>(std::max<std::size_t>(r.epochs.size(), 1)));
     // Records of a stream share their reads: what is under way is bytes/s / bytes a read x time of a read.
     const double reads_per_second = s.bytes_per_read > 0 ? s.bytes_per_second / s.bytes_per_read : 0;
