@@ -66,6 +66,13 @@ Expected<Ceiling> measure_ceiling(const RunRequest& request, const MeasuredStora
     workload.reader.drop_cache = "off";
     RunRequest base = request;
     base.workload = &workload;
+    // Sizes of adopted files are known to the files alone, and null: has none: there, all samples have their mean size.
+    std::optional<dataset::Manifest> of_mean_size;
+    if (request.made && request.made->is_adopted()) {
+        of_mean_size = *request.made;
+        of_mean_size->generator = dataset::Manifest().generator;
+        base.made = &*of_mean_size;
+    }
     const bool copies = storage.page_cached;
     base.wrap_storage = [&request, copies](std::unique_ptr<storage::Backend> null) {
         return ceiling_storage(std::move(null), request, copies);

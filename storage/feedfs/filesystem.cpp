@@ -57,7 +57,8 @@ Expected<std::unique_ptr<FileSystem>> FileSystem::open(const std::string& place,
     auto volume = load_volume(place);
     if (!volume) return volume.error();
     if (auto status = check_target_marks(*volume); !status) return status.error();
-    if (!options.read_only) finish_marks(*volume);
+    if (!options.read_only)
+        if (auto status = finish_marks(*volume); !status) return status.error();
     auto metadata = open_metadata(metadata_place(*volume),
                                   options.read_only ? OpenMode::read_only : OpenMode::read_write, options.warn);
     if (!metadata) return metadata.error();

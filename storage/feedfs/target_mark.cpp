@@ -179,15 +179,20 @@ std::string unfinished_uuid(const VolumeConfig& config) {
     return {};
 }
 
-void finish_marks(const VolumeConfig& config) {
+Status finish_marks(const VolumeConfig& config) {
     for (const std::string& folder : target_folders(config)) {
         const auto mark = read_mark(folder);
         if (!mark || mark->uuid != config.uuid || mark->unfinished_of.empty()) continue;
-        const int fd = lock_mark(mark_path(folder));
-        if (fd < 0) continue; // its mkfs is under way, and will
-        if (::ftruncate(fd, static_cast<off_t>(kUuidBytes + 1)) == 0) (void)::fsync(fd);
+        const std::string path = mark_path(folder);
+        const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+        if (fd < 0) return storage_error("open", path, errno);
+        const bool is_ours = ::flock(fd, LOCK_EX | LOCK_NB) == 0; // else its mkfs is under way, and will
+        const bool written = !is_ours || (::ftruncate(fd, static_cast<off_t>(kUuidBytes + 1)) == 0 && ::fsync(fd) == 0);
+        const int error = errno;
         ::close(fd);
+        if (!written) return storage_error("write", path, error);
     }
+    return {};
 }
 
 Status check_target_marks(const VolumeConfig& config) {

@@ -18,6 +18,20 @@ for ranks in 1 2 4; do
   note "$ranks ranks: passed, $(json_value "$result" 'd["ceilings"][0]["MB_per_second"]') MB/s"
 done
 
+# Files that were adopted: their sizes are as found, and null: has no files; the ceiling takes the mean size for all.
+for format in npz tfrecord csv; do
+  SET=(unet3d_mini "${SMALL[@]}" -p dataset.format=$format -p dataset.num_files_train=8)
+  run "$FEEDBENCH" datagen "${SET[@]}" --data-dir "$WORK/adopted-$format"
+  expect_status 0 "datagen $format"
+  rm "$WORK/adopted-$format/feedbench-manifest.json"
+  run "$FEEDBENCH" adopt "$WORK/adopted-$format"
+  expect_status 0 "adopt $format"
+  run "$FEEDBENCH" run "${SET[@]}" --data-dir "$WORK/adopted-$format" --allow-cached --results-dir "$WORK/results-$format" --ceiling-seconds 0.4
+  expect_status 0 "a run of adopted $format"
+  expect_json "$(result_dir "$WORK/results-$format")/result.json" 'len(d["ceilings"]) == 1 and d["ceilings"][0]["MB_per_second"] > 0'
+done
+note "adopted files: passed"
+
 # Not asked for, and why it is not there.
 run "$FEEDBENCH" run "${MODEL[@]}" "${SLOW[@]}" --accelerators 2 --results-dir "$WORK/results-off" --ceiling-seconds 0
 expect_status 0 "no ceiling"

@@ -1,6 +1,7 @@
 // volume.yaml: what is refused, and that it round-trips.
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -141,6 +142,26 @@ TEST_CASE("feedfs volume: what a mkfs left that was killed is taken over by the 
         const auto checked = fsck(place, {.data = true});
         REQUIRE(checked);
         CHECK(checked->found == 0);
+    }
+    SECTION("never from under who writes: who cannot finish the mark may not write") {
+        if (::geteuid() != 0) {
+            WARN("skipped: needs root, to be somebody else for a moment");
+            return;
+        }
+        kill_mkfs_of(place);
+        for (const std::string& folder : {rig.folder, place, place + "/data1"})
+            REQUIRE(::chmod(folder.c_str(), 0755) == 0);
+        REQUIRE(::chmod((place + "/" + kVolumeFile).c_str(), 0644) == 0);
+        REQUIRE(::chmod(mark.c_str(), 0644) == 0);
+        REQUIRE(::seteuid(65534) == 0);
+        const auto opened = FileSystem::open(place, {});
+        REQUIRE(::seteuid(0) == 0);
+        REQUIRE_FALSE(opened);
+        INFO(opened.error().describe());
+        CHECK(opened.error().errno_value == EACCES);
+        CHECK(opened.error().path == mark);
+        REQUIRE(FileSystem::open(place, {}));
+        CHECK(text_of(mark) == uuid + "\n");
     }
     SECTION("between its volume.yaml and its metadata") {
         kill_mkfs_of(place);
