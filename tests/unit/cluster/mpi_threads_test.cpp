@@ -27,11 +27,23 @@ struct Environment {
     ~Environment() { before ? setenv("FEEDBENCH_MPI_THREADS", before->c_str(), 1) : unsetenv("FEEDBENCH_MPI_THREADS"); }
 };
 
-std::string workload(const std::string& name, const std::string& text) {
-    const auto path = std::filesystem::temp_directory_path() / name;
-    std::ofstream(path) << text;
-    return path.string();
-}
+// A folder of its own: other builds of this test may run at the same time.
+struct Folder {
+    std::string path;
+    Folder() {
+        std::string name = (std::filesystem::temp_directory_path() / "feedbench-threads.XXXXXX").string();
+        REQUIRE(::mkdtemp(name.data()) != nullptr);
+        path = name;
+    }
+    ~Folder() { std::filesystem::remove_all(path); }
+    std::string file(const std::string& name, const std::string& text) const {
+        std::ofstream stream(path + "/" + name);
+        stream << text;
+        stream.close();
+        REQUIRE(stream);
+        return path + "/" + name;
+    }
+};
 
 } // namespace
 
@@ -41,16 +53,17 @@ TEST_CASE("MPI is begun for several threads where MPI is to read the files, and 
     CHECK(wanted({"feedbench", "run", "unet3d_h100", "--data-dir", "mpiio:/data"}));
     CHECK(wanted({"feedbench", "run", "unet3d_h100", "-p", "storage.storage_options.collective=true"}));
 
-    const std::string placed = workload("feedbench_placed.yaml", "dataset:\n  data_folder: mpiio:/data\n");
-    const std::string together = workload("feedbench_together.yml", "storage: {storage_options: {collective: true}}\n");
-    const std::string plain = workload("feedbench_plain.yaml", "dataset:\n  data_folder: /data\n");
-    const std::string other = workload("feedbench_placed.txt", "mpiio:");
+    const Folder folder;
+    const std::string placed = folder.file("placed.yaml", "dataset:\n  data_folder: mpiio:/data\n");
+    const std::string together = folder.file("together.yml", "storage: {storage_options: {collective: true}}\n");
+    const std::string plain = folder.file("plain.yaml", "dataset:\n  data_folder: /data\n");
+    const std::string other = folder.file("placed.txt", "mpiio:");
     CHECK(wanted({"feedbench", "run", placed}));
     CHECK(wanted({"feedbench", "run", together}));
     CHECK_FALSE(wanted({"feedbench", "run", plain}));
     CHECK_FALSE(wanted({"feedbench", "run", other}));
     CHECK_FALSE(wanted({"feedbench", "run", "/no/such/file.yaml"}));
-    CHECK_FALSE(wanted({"feedbench", "run", std::filesystem::temp_directory_path().string() + "/.yaml"}));
+    CHECK_FALSE(wanted({"feedbench", "run", folder.path}));
     {
         const Environment single("single");
         CHECK_FALSE(wanted({"feedbench", "run", placed, "--data-dir", "mpiio:/data"}));
@@ -59,7 +72,6 @@ TEST_CASE("MPI is begun for several threads where MPI is to read the files, and 
         const Environment multiple("multiple");
         CHECK(wanted({"feedbench", "run", plain}));
     }
-    for (const std::string& path : {placed, together, plain, other}) std::filesystem::remove(path);
 }
 
 } // namespace feedbench::cluster
