@@ -133,7 +133,8 @@ Status PageWalk::take_header(std::span<const std::byte>& data) {
             return wrong("the chunk ends within a page's header");
         }
         if (in.has_failed()) return wrong("what stands here is no page header");
-        const std::size_t used = in.position() - kept; // what was kept before was not enough
+        if (in.position() < kept) return wrong("a page's header ends before the bytes that were too few for it");
+        const std::size_t used = in.position() - kept;
         position_ += used;
         data = data.subspan(used);
         header_.clear();

@@ -152,6 +152,14 @@ Reader::List Reader::list() {
 
 void Reader::skip(Type type) { skip(type, depth_); }
 
+// In a list or a map a boolean has a byte of its own.
+void Reader::skip_element(Type type, std::size_t depth) {
+    if (type == Type::true_ || type == Type::false_)
+        byte();
+    else
+        skip(type, depth);
+}
+
 void Reader::skip(Type type, std::size_t depth) {
     if (has_failed_) return;
     if (depth > kDeepest) return fail();
@@ -176,9 +184,7 @@ void Reader::skip(Type type, std::size_t depth) {
     case Type::list:
     case Type::set: {
         const List all = list();
-        const bool is_boolean = all.of == Type::true_ || all.of == Type::false_;
-        for (std::uint64_t i = 0; i < all.count && !has_failed_; ++i)
-            is_boolean ? static_cast<void>(byte()) : skip(all.of, depth + 1);
+        for (std::uint64_t i = 0; i < all.count && !has_failed_; ++i) skip_element(all.of, depth + 1);
         return;
     }
     case Type::map: {
@@ -186,8 +192,8 @@ void Reader::skip(Type type, std::size_t depth) {
         if (count == 0 || !has(count)) return;
         const std::uint8_t types = byte();
         for (std::uint64_t i = 0; i < count && !has_failed_; ++i) {
-            skip(static_cast<Type>(types >> 4U), depth + 1);
-            skip(static_cast<Type>(types & 0x0fU), depth + 1);
+            skip_element(static_cast<Type>(types >> 4U), depth + 1);
+            skip_element(static_cast<Type>(types & 0x0fU), depth + 1);
         }
         return;
     }

@@ -100,6 +100,7 @@ class Reader {
     std::uint8_t byte();
     std::uint64_t varint();
     void skip(Type type, std::size_t depth);
+    void skip_element(Type type, std::size_t depth);
     bool has(std::uint64_t bytes); // fails, short, where they are not there
 
     std::span<const std::byte> bytes_;

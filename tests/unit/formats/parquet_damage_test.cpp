@@ -18,9 +18,11 @@ const FileShape& small_table() {
     return shape;
 }
 
-std::string error_of(const FileShape& shape, const Bytes& file, Check check = Check::framing) {
+std::string error_of(const FileShape& shape, const Bytes& file, Check check = Check::framing,
+                     ReadOptions options = {}) {
     ReadBack result;
-    const Status status = read_samples(parquet(), request_for(file, shape, check), file, all_samples(shape), result);
+    const Status status =
+        read_samples(parquet(), request_for(file, shape, check), file, all_samples(shape), result, options);
     return status ? std::string() : status.error().describe();
 }
 
@@ -263,4 +265,36 @@ TEST_CASE("parquet: columns that overlap, and pages that are not what they say, 
     FileShape adopted;
     adopted.sample_count = 10;
     CHECK_THAT(error_of(adopted, with_footer(file, shape, out.bytes())), Catch::Contains("'b' overlaps"));
+}
+
+TEST_CASE("parquet: a map of booleans in a page's header needs a byte of each", "[parquet][damage]") {
+    Writer header; // of an index page of 0 bytes, and a field that nobody knows
+    header.i32(1, 1);
+    header.i32(2, 0);
+    header.i32(3, 0);
+    Bytes file(4 + 150000);
+    std::copy(header.bytes().begin(), header.bytes().end(), file.begin() + 4);
+    auto at = file.begin() + 4 + static_cast<std::ptrdiff_t>(header.bytes().size());
+    for (const unsigned b : {0x6bU, 0xa0U, 0x8dU, 0x06U, 0x11U}) *at++ = static_cast<std::byte>(b); // 100,000 of them
+    const std::vector<std::byte> footer = footer_of({.chunk_bytes = 150000});
+    file.insert(file.end(), footer.begin(), footer.end());
+    for (unsigned shift = 0; shift < 32; shift += 8) file.push_back(static_cast<std::byte>(footer.size() >> shift));
+    for (const char c : std::string("PAR1")) file.push_back(static_cast<std::byte>(c));
+    FileShape adopted;
+    adopted.sample_count = 10;
+    CHECK_THAT(error_of(adopted, file, Check::framing, {65536}), Catch::Contains("ends within a page's header"));
+}
+
+TEST_CASE("parquet: maps in a footer cannot claim each other's bytes", "[parquet][damage]") {
+    const FileShape shape = table_of({column("label", "float32")}, 10, 10);
+    std::vector<std::byte> footer = footer_of({});
+    footer.pop_back(); // its end
+    // Field 5 or later: a list of 200 maps, each of 128 booleans that are not there.
+    for (const unsigned b : {0x59U, 0xfbU, 0xc8U, 0x01U}) footer.push_back(static_cast<std::byte>(b));
+    for (int i = 0; i < 200; ++i)
+        for (const unsigned b : {0x80U, 0x01U, 0x11U}) footer.push_back(static_cast<std::byte>(b));
+    for (const unsigned b : {0x18U, 0xc8U, 0x01U}) footer.push_back(static_cast<std::byte>(b)); // a text
+    footer.resize(footer.size() + 200 + 1);
+    const Bytes file = make_file(parquet(), shape, numbered_content());
+    CHECK_THAT(error_of(shape, with_footer(file, shape, footer)), Catch::Contains("no parquet metadata"));
 }

@@ -109,3 +109,18 @@ TEST_CASE("thrift compact: numbers beyond their type are refused", "[thrift]") {
     CHECK(in.integer(Type::i32) == 0);
     CHECK(in.has_failed());
 }
+
+TEST_CASE("thrift compact: booleans in lists, sets and maps have a byte each", "[thrift]") {
+    const auto is_skipped_to = [](const std::vector<std::byte>& bytes, std::size_t end) {
+        Reader in(bytes);
+        in.skip(in.next_field().type);
+        return !in.has_failed() && in.position() == end;
+    };
+    CHECK(is_skipped_to(thrift_bytes({0x19, 0x31, 1, 2, 1, 0x00}), 5));             // list
+    CHECK(is_skipped_to(thrift_bytes({0x1a, 0x22, 1, 2, 0x00}), 4));                // set
+    CHECK(is_skipped_to(thrift_bytes({0x1b, 2, 0x11, 1, 2, 2, 1, 0x00}), 7));       // map of two
+    CHECK(is_skipped_to(thrift_bytes({0x1b, 1, 0x81, 2, 'a', 'b', 1, 0x00}), 7));   // text to boolean
+    CHECK(is_skipped_to(thrift_bytes({0x1b, 1, 0x2b, 1, 1, 0x12, 2, 1, 0x00}), 8)); // boolean to a map
+    CHECK(is_skipped_to(thrift_bytes({0x1b, 0, 0x00}), 2));                         // an empty one says no types
+    CHECK_FALSE(is_skipped_to(thrift_bytes({0x1b, 2, 0x11, 1, 2, 2}), 6));          // one too few
+}
