@@ -53,8 +53,7 @@ class RowReader final : public SampleReader {
     }
 
     bool is_at_hand(std::uint32_t sample_index) const override {
-        return layout_ && !at_hand_.empty() && planned_bytes_ == 0 &&
-               sample_index - layout_->first_rows[at_hand_.front()] < layout_->group_rows(at_hand_.front());
+        return layout_ && planned_bytes_ == 0 && find_at_hand(sample_index) != at_hand_.end();
     }
 
     std::int64_t take_unneeded_bytes() override { return std::exchange(unneeded_bytes_, 0); }
@@ -62,6 +61,13 @@ class RowReader final : public SampleReader {
     const FileLayout& layout() const { return *layout_; }
 
   private:
+    // Few are at hand, and the last one is mostly it: cheaper than to search all row groups of the file.
+    std::vector<std::uint32_t>::const_iterator find_at_hand(std::uint32_t row) const {
+        return std::find_if(at_hand_.begin(), at_hand_.end(), [this, row](std::uint32_t group) {
+            return row - layout_->first_rows[group] < layout_->group_rows(group); // wraps below the first
+        });
+    }
+
     // The last 64 KiB are there, or the part of the footer before them.
     Status end_stretch() {
         if (known_) {
@@ -106,14 +112,15 @@ class RowReader final : public SampleReader {
 
     // What to read for the row group of sample_.
     Status plan() {
-        const auto group = static_cast<std::uint32_t>(layout_->group_of(sample_));
         ranges_.clear();
         range_ = 0;
         planned_bytes_ = 0;
-        if (const auto found = std::find(at_hand_.begin(), at_hand_.end(), group); found != at_hand_.end()) {
-            std::rotate(at_hand_.begin(), found, found + 1);
+        if (const auto found = find_at_hand(sample_); found != at_hand_.end()) {
+            const auto place = at_hand_.begin() + (found - at_hand_.cbegin());
+            std::rotate(at_hand_.begin(), place, place + 1);
             return {};
         }
+        const auto group = static_cast<std::uint32_t>(layout_->group_of(sample_));
         if (at_hand_.size() == kGroupsAtHand) at_hand_.pop_back();
         at_hand_.insert(at_hand_.begin(), group);
         chunks_ = layout_->group(group);

@@ -180,6 +180,8 @@ Task<void> KeptFile::close() {
 bool take_at_hand(const LoaderContext& context, SampleRef sample, const KeptFile& kept, Batch& batch) {
     if (!kept.reader || kept.file->file_index() != sample.file_index || !kept.reader->is_at_hand(sample.sample_index))
         return false;
+    // The reader is told all the same: what is asked for stays at hand longest.
+    if (!kept.reader->begin(sample.sample_index)) return false;
     count_arrival(context, sample, batch);
     return true;
 }

@@ -195,3 +195,34 @@ TEST_CASE("parquet: tables that cannot be are refused with the column", "[parque
     packed.compression = FileShape::Compression::gzip;
     CHECK_THAT(reason(packed), Catch::Contains("compression"));
 }
+
+TEST_CASE("parquet: rows of each of the last four row groups are at hand, the longest unasked one goes", "[parquet]") {
+    const FileShape shape = table_of({column("a", "float32", true, 100)}, 600, 100);
+    const Bytes file = make_file(parquet(), shape, numbered_content());
+    auto reader = parquet().open(request_for(file, shape));
+    REQUIRE(reader);
+    const auto read = [&](std::uint32_t row) {
+        REQUIRE((*reader)->begin(row));
+        for (;;) {
+            const auto extent = (*reader)->next(1 << 20);
+            REQUIRE(extent);
+            if (!*extent) break;
+            REQUIRE((*reader)->consume(**extent, std::span(file).subspan((*extent)->offset, (*extent)->bytes)));
+        }
+    };
+    const auto groups_at_hand = [&] {
+        std::string groups;
+        for (std::uint32_t group = 0; group < 6; ++group) {
+            CHECK((*reader)->is_at_hand(group * 100) == (*reader)->is_at_hand(group * 100 + 99));
+            if ((*reader)->is_at_hand(group * 100 + 50)) groups += std::to_string(group);
+        }
+        return groups;
+    };
+    for (const std::uint32_t row : {450U, 0U, 399U, 200U}) read(row);
+    CHECK(groups_at_hand() == "0234");
+    REQUIRE((*reader)->begin(401)); // a row that is at hand is asked for, and costs nothing
+    CHECK(groups_at_hand() == "0234");
+    read(100);
+    CHECK(groups_at_hand() == "1234");
+    CHECK_FALSE((*reader)->is_at_hand(600));
+}

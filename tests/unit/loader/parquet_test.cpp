@@ -38,6 +38,20 @@ Got run_all(LoaderRig& rig) {
     return got;
 }
 
+// Rows of one file, one a step.
+class RowsInOrder final : public EpochPlan {
+  public:
+    explicit RowsInOrder(std::vector<std::uint32_t> rows) : rows_(std::move(rows)) {}
+    std::uint64_t step_count() const override { return rows_.size(); }
+    std::uint32_t batch_size() const override { return 1; }
+    std::uint32_t accelerator_count() const override { return 1; }
+    std::uint64_t dropped_sample_count() const override { return 0; }
+    SampleRef sample(std::uint32_t, std::uint64_t step, std::uint32_t) const override { return {0, rows_[step]}; }
+
+  private:
+    std::vector<std::uint32_t> rows_;
+};
+
 constexpr std::uint64_t kValues = kFiles * kRows * 4 * 16; // of the 4 columns of 20 that are read
 
 } // namespace
@@ -97,4 +111,37 @@ TEST_CASE("a table without content is read as one with it", "[loader][parquet]")
         LoaderRig blind(setup);
         CHECK(run_all(real).delivered == run_all(blind).delivered);
     }
+}
+
+TEST_CASE("rows of the last row groups are at hand, and have no latency of a read", "[loader][parquet]") {
+    for (const std::string loader : {"pytorch", "native"}) {
+        INFO(loader);
+        LoaderSetup setup = table_setup(loader);
+        setup.files = 1;
+        setup.samples_per_file = 400;
+        setup.row_group_rows = 100; // four row groups: all that are kept
+        setup.batch = 10;
+        setup.sample_shuffle = Shuffle::random;
+        LoaderRig rig(setup);
+        CHECK(run_all(rig).samples == 400);
+        const std::uint64_t reads = rig.counters().epoch.sample_read_latency.count();
+        if (loader == "pytorch") CHECK(reads == 4);
+        CHECK(reads <= rig.backend().open_count * 4);
+    }
+}
+
+TEST_CASE("a row that is at hand keeps its row group there", "[loader][parquet]") {
+    LoaderSetup setup = table_setup("pytorch");
+    setup.files = 1;
+    setup.samples_per_file = 500;
+    setup.row_group_rows = 100;
+    setup.batch = 1;
+    LoaderRig rig(setup);
+    // The fifth row group drives out the second: a row of the first was asked for after it.
+    const RowsInOrder plan({0, 100, 200, 300, 1, 400, 2, 101});
+    const auto got = rig.run_epoch(plan);
+    CHECK(got[0].size() == 8);
+    for (const loader::Batch& batch : got[0]) CHECK_FALSE(batch.error);
+    CHECK(rig.counters().samples == 8);
+    CHECK(rig.counters().epoch.sample_read_latency.count() == 6);
 }
