@@ -1,5 +1,9 @@
 #include "formats/parquet_schema.hpp"
 
+#include <algorithm>
+#include <string_view>
+#include <unordered_map>
+
 namespace feedbench::formats::parquet {
 
 namespace {
@@ -67,21 +71,51 @@ std::string some_names(const std::vector<Leaf>& leaves) {
     return text + (leaves.size() > kNames ? " and " + std::to_string(leaves.size() - kNames) + " more" : "");
 }
 
+// The names of a plan's columns. A name stands for the leaf that is called so, and for the leaves below it that no
+// longer name stands for: a flat column may have a point in its name.
+class PlannedNames {
+  public:
+    static constexpr std::size_t kNone = std::string_view::npos;
+    explicit PlannedNames(const std::vector<TableColumn>& columns) {
+        for (std::size_t i = 0; i < columns.size(); ++i) {
+            indexes_.emplace(columns[i].name, i);
+            longest_ = std::max(longest_, columns[i].name.size());
+        }
+    }
+    // The index of the column that the leaf belongs to. A prefix longer than every name is not looked up: names in a
+    // file may be of any length.
+    std::size_t find(std::string_view leaf) const {
+        if (const auto exact = indexes_.find(leaf); exact != indexes_.end()) return exact->second;
+        for (std::size_t end = leaf.rfind('.', longest_); end != kNone && end > 0; end = leaf.rfind('.', end - 1))
+            if (const auto group = indexes_.find(leaf.substr(0, end)); group != indexes_.end()) return group->second;
+        return kNone;
+    }
+
+  private:
+    std::unordered_map<std::string_view, std::size_t> indexes_;
+    std::size_t longest_ = 0;
+};
+
 Status choose(std::vector<Leaf>& leaves, const FooterRequest& request) {
     const FileShape& expected = request.expected;
     if (!expected.columns || expected.columns->empty()) return {};
-    for (Leaf& leaf : leaves) leaf.is_read = false;
-    for (const TableColumn& column : *expected.columns) {
-        const std::string group = column.name + ".";
-        std::size_t found = 0;
+    const PlannedNames names(*expected.columns);
+    struct Found {
+        std::size_t leaves = 0;
         std::uint64_t bytes = 0;
-        for (Leaf& leaf : leaves) {
-            if (leaf.name != column.name && !leaf.name.starts_with(group)) continue;
-            ++found;
-            bytes += leaf.value_bytes;
-            leaf.is_read = column.is_read;
-        }
-        if (found == 0 && (column.is_read || !expected.dims.empty()))
+    };
+    std::vector<Found> found(expected.columns->size());
+    for (Leaf& leaf : leaves) {
+        const std::size_t index = names.find(leaf.name);
+        leaf.is_read = index != PlannedNames::kNone && (*expected.columns)[index].is_read;
+        if (index == PlannedNames::kNone) continue;
+        ++found[index].leaves;
+        found[index].bytes += leaf.value_bytes;
+    }
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        const TableColumn& column = (*expected.columns)[i];
+        const std::uint64_t bytes = found[i].bytes;
+        if (found[i].leaves == 0 && (column.is_read || !expected.dims.empty()))
             return format_error(request.path,
                                 "parquet: the file has no column '" + column.name + "'; it has " + some_names(leaves));
         if (!expected.dims.empty() && bytes != row_bytes(column))
