@@ -20,7 +20,8 @@ namespace {
 constexpr std::size_t kPartBytes = 32 * kKiB;
 constexpr std::uint64_t kFieldBytes = 4; // comma and three digits
 constexpr std::uint64_t kScanBytes = kMiB;
-constexpr std::uint64_t kMostScannedBytes = 64 * kMiB; // of a file whose rows are counted before it is read
+constexpr std::uint64_t kMostScannedBytes =
+    64 * kMiB; // of a file whose rows are counted although their number is known
 
 // Digits of 0, 1, ..., count - 1 together. Example: 12 numbers have 10 + 2 x 2 = 14.
 std::uint64_t digits_below(std::uint64_t count) {
@@ -129,8 +130,8 @@ class CsvFormat final : public Format {
     }
 
     // Of planned files the size has been compared, and the first line is looked at. Only all lines tell how many rows
-    // another tool's file has: they are counted up to a size, beyond which the caller's number is believed. Dims where
-    // the values lie as ours do.
+    // another tool's file has: they are counted. Beyond a size the caller's number is believed, if it is one that
+    // somebody has counted or given: 1 is what is asked with by who knows none. Dims where the values lie as ours do.
     Expected<FileShape> inspect(const ReadRequest& request, const ReadAt& read) const override {
         if (const Status status = check_file(request); !status) return status.error();
         if (!request.shape.dims.empty()) {
@@ -140,7 +141,7 @@ class CsvFormat final : public Format {
             return format_error(request.path, "column names that begin with \",0\" expected, found other bytes", 0);
         }
         FileShape shape = request.shape;
-        if (request.file_bytes > kMostScannedBytes) return shape;
+        if (request.file_bytes > kMostScannedBytes && shape.sample_count > 1) return shape;
         const auto counted = count(request, read);
         if (!counted) return counted.error();
         shape = *counted;

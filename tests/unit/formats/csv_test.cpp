@@ -113,3 +113,35 @@ TEST_CASE("csv: bad files, each in one sentence", "[csv]") {
     check_says(message_of(csv_format().supports(shape_of({3}, 2, 4))),
                "elements of 1 byte (a number of 0 to 255), found 4");
 }
+
+TEST_CASE("csv: rows are counted whatever the file's size, unless a large one's number is known", "[csv]") {
+    // 70 MB of one line of 4 KiB, over and over.
+    constexpr std::uint64_t kLine = 4096, kRows = 17000;
+    const std::string line = ",1," + std::string(kLine - 4, '7') + "\n";
+    std::uint64_t bytes_read = 0;
+    const auto read = [&](std::uint64_t offset, std::span<std::byte> out) -> Status {
+        REQUIRE(offset + out.size() <= kLine * (kRows + 1));
+        bytes_read += out.size();
+        for (std::size_t done = 0; done < out.size();) {
+            const std::uint64_t at = (offset + done) % kLine;
+            const std::size_t size = std::min<std::size_t>(kLine - at, out.size() - done);
+            std::memcpy(out.data() + done, line.data() + at, size);
+            done += size;
+        }
+        return {};
+    };
+    formats::ReadRequest request;
+    request.path = "test_file";
+    request.file_bytes = kLine * (kRows + 1);
+    request.shape = rows_of_unknown_size(1); // as adopt asks where nobody says how many
+    const auto counted = csv_format().inspect(request, read);
+    REQUIRE(counted);
+    CHECK(counted->sample_count == kRows);
+    CHECK(counted->dims.empty());
+    CHECK(bytes_read == request.file_bytes);
+    request.shape = rows_of_unknown_size(16999);
+    const auto believed = csv_format().inspect(request, read);
+    REQUIRE(believed);
+    CHECK(believed->sample_count == 16999);
+    CHECK(bytes_read == request.file_bytes); // nothing more
+}
