@@ -37,6 +37,7 @@ FileReading::FileReading(const LoaderContext& context, std::uint64_t file_index,
 FileReading::FileReading(const LoaderContext& context, std::uint64_t file_index, std::uint64_t order,
                          const formats::SideFile& side)
     : FileReading(context, file_index, order) {
+    is_side_ = true;
     path_ = formats::side_path(side, path_);
 }
 
@@ -168,7 +169,7 @@ Task<FileReading::Piece> FileReading::read(std::uint64_t offset, std::uint64_t b
     if (piece.error) co_return piece;
     if (first_byte_ns_ == 0) {
         first_byte_ns_ = op.complete_ns != 0 ? op.complete_ns : op.resume_ns;
-        if (is_detailed) context_.counters->epoch.time_to_first_byte.add(first_byte_ns_ - open_submit_ns_);
+        if (is_detailed && !is_side_) context_.counters->epoch.time_to_first_byte.add(first_byte_ns_ - open_submit_ns_);
     }
     piece.data = std::span<const std::byte>(op.data + skip, bytes);
     totals_.bytes += bytes;

@@ -132,6 +132,7 @@ class FileReading {
 
     const LoaderContext& context_;
     bool has_content_;                    // of the storage
+    bool is_side_ = false;                // a file beside a data file: no sample's first byte
     std::span<const std::byte> consumed_; // by the format, just now
     std::uint64_t consumed_offset_ = 0;
     std::uint64_t file_index_, order_;
@@ -172,7 +173,7 @@ struct KeptFile {
     engine::Task<void> close();
 };
 
-// Counts the sample as delivered where it came with the one before it (SampleReader::is_at_hand), without a read. It has
+// Counts the sample as delivered where it came with others before it (SampleReader::is_at_hand), without a read. It has
 // no read latency: nothing was read for it.
 bool take_at_hand(const LoaderContext& context, SampleRef sample, const KeptFile& kept, Batch& batch);
 

@@ -61,6 +61,9 @@ TEST_CASE("an index is read once a file, whole, and each sample then costs one r
     CHECK(index_reads == 4);
     CHECK(data_reads == 20);
     CHECK(rig.counters().bytes == 4 * 40 + 20 * 10000);
+    // An index's first byte is none of a sample's.
+    CHECK(rig.counters().epoch.time_to_first_byte.count() == 20);
+    CHECK(rig.counters().epoch.sample_read_latency.count() == 20);
 }
 
 TEST_CASE("an index that is missing, of another length or wrong ends the reading, in one sentence") {
