@@ -1,15 +1,22 @@
 #include "formats/jpeg_encode.hpp"
 
+#include <algorithm>
 #include <csetjmp>
 #include <cstddef>
 #include <cstdio>
-#include <cstdlib>
+#include <memory>
+#include <new>
+#include <utility>
 
 #include <jpeglib.h>
+
+#include <jerror.h>
 
 namespace feedbench::formats {
 
 namespace {
+
+constexpr std::size_t kFirstFileBytes = 64 * 1024;
 
 // The library ends the process on an error unless it is led away by a jump; nothing with a destructor is made between
 // the jump's start and the calls that may take it.
@@ -28,21 +35,49 @@ void leave(j_common_ptr common) {
 struct Encoding {
     jpeg_compress_struct library{};
     JpegErrors errors{};
-    unsigned char* bytes = nullptr; // grows; the library takes it from malloc
-    unsigned long size = 0;
+    jpeg_destination_mgr destination{};
+    std::vector<std::byte> bytes; // of the file; the library fills it from behind what it has filled
     Encoding() { library.err = jpeg_std_error(&errors.manager), errors.manager.error_exit = leave; }
     Encoding(const Encoding&) = delete;
     Encoding& operator=(const Encoding&) = delete;
-    ~Encoding() {
-        jpeg_destroy_compress(&library);
-        std::free(bytes);
-    }
+    ~Encoding() { jpeg_destroy_compress(&library); }
 };
+
+// The library's own destination in memory leaves a pointer to freed memory behind where an error comes between two of
+// its buffers: the bytes are kept here.
+void grow_file(j_compress_ptr library, std::size_t filled) {
+    auto& e = *static_cast<Encoding*>(library->client_data);
+    bool has_grown = true;
+    try {
+        e.bytes.resize(std::max(kFirstFileBytes, 2 * filled));
+    } catch (const std::bad_alloc&) {
+        has_grown = false; // no jump out of a handler
+    }
+    if (!has_grown) ERREXIT1(library, JERR_OUT_OF_MEMORY, 0);
+    e.destination.next_output_byte = reinterpret_cast<JOCTET*>(e.bytes.data() + filled);
+    e.destination.free_in_buffer = e.bytes.size() - filled;
+}
+
+void begin_file(j_compress_ptr library) { grow_file(library, 0); }
+
+boolean continue_file(j_compress_ptr library) { // the buffer is full
+    grow_file(library, static_cast<Encoding*>(library->client_data)->bytes.size());
+    return TRUE;
+}
+
+void end_file(j_compress_ptr library) {
+    auto& e = *static_cast<Encoding*>(library->client_data);
+    e.bytes.resize(e.bytes.size() - e.destination.free_in_buffer);
+}
 
 bool begin_image(Encoding& e, JpegImage image) {
     if (setjmp(e.errors.way_out) != 0) return false;
     jpeg_create_compress(&e.library);
-    jpeg_mem_dest(&e.library, &e.bytes, &e.size);
+    e.library.client_data = &e;
+    e.library.dest = &e.destination;
+    e.destination.init_destination = begin_file;
+    e.destination.empty_output_buffer = continue_file;
+    e.destination.term_destination = end_file;
     e.library.image_height = image.height;
     e.library.image_width = image.width;
     e.library.input_components = 1;
@@ -75,8 +110,7 @@ Expected<std::vector<std::byte>> encode_jpeg(JpegImage image, const ContentSourc
     }
     if (!is_good || !end_image(*encoding))
         return config_error(std::string("jpeg file: libjpeg says ") + encoding->errors.message);
-    const auto* bytes = reinterpret_cast<const std::byte*>(encoding->bytes);
-    return std::vector<std::byte>(bytes, bytes + encoding->size);
+    return std::move(encoding->bytes);
 }
 
 } // namespace feedbench::formats

@@ -1,5 +1,6 @@
 #include "tests/support/format_files.hpp"
 
+#include "formats/jpeg_encode.hpp"
 #include "formats/jpeg_pass.hpp"
 #include "formats/registry.hpp"
 
@@ -111,4 +112,23 @@ TEST_CASE("jpeg: bad files, each in one sentence", "[jpeg]") {
     cut.pop_back();
     cut[6] = std::byte{0}; // the comment holds what looks like an end
     check_says(reason(cut), "the end of the image (ff d9) expected near the file's end, found none: truncated");
+}
+
+TEST_CASE("jpeg: what the library refuses is said in its words, and the next image is whole", "[jpeg]") {
+    for (const formats::JpegImage image : {formats::JpegImage{10, 0}, formats::JpegImage{0, 10},
+                                           formats::JpegImage{70000, 10}, formats::JpegImage{10, 70000}}) {
+        const auto refused = formats::encode_jpeg(image, numbered_content());
+        REQUIRE_FALSE(refused);
+        check_says(refused.error().describe(), "libjpeg says");
+    }
+    // Files that end within, at about and far behind the first 64 KiB that are taken for one.
+    for (std::uint32_t height = 280; height < 1200; height += height < 400 ? 4 : 400) {
+        const auto file = formats::encode_jpeg({height, 338}, numbered_content());
+        REQUIRE(file);
+        CHECK(file->size() > height * 338 / 2);
+        CHECK((*file)[file->size() - 2] == std::byte{0xff});
+        CHECK(file->back() == std::byte{0xd9});
+        const FileShape shape = shape_of({height, 338});
+        REQUIRE(read_jpeg(*file, shape, numbered_content()));
+    }
 }
