@@ -18,7 +18,8 @@ struct Leaf {
     bool is_plain = true; // in every chunk: PLAIN and not compressed
 };
 
-// The list of schema elements, at which `in` stands. A name of the plan stands for all leaves below it.
+// The list of schema elements, at which `in` stands. A name of the plan stands for the leaf that is called so, and for
+// all leaves below it that no longer name of the plan stands for.
 Expected<std::vector<Leaf>> read_schema(thrift::Reader& in, const FooterRequest& request);
 
 Error damaged_footer(const FooterRequest& request, const thrift::Reader& in, const std::string& what);
