@@ -26,7 +26,7 @@ struct RunSight {
     double first_byte_ns = 0, spread = 1;            // open and first read: mean; p99 / median
     double first_byte_ns_least = 0;
     bool reads_queued = false; // by the shape of the first bytes' times: see queued() in run_sight.cpp
-    double waiting_share = 0; // of accelerator time, for batches
+    double waiting_share = 0;  // of accelerator time, for batches
     double reader_count = 1;
     double busy_readers = 0; // Little
     bool streams = false;    // files are read as streams whatever the records' borders (tensorflow)

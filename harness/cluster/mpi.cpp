@@ -35,7 +35,8 @@ class Mpi final : public Communicator {
   public:
     Mpi(int* argc, char*** argv) {
         int level = 0;
-        MPI_Init_thread(argc, argv, wants_mpi_threads(*argc, *argv) ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED, &level);
+        MPI_Init_thread(argc, argv, wants_mpi_threads(*argc, *argv) ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED,
+                        &level);
         MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
         MPI_Comm_size(MPI_COMM_WORLD, &size_);
         MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &host_);

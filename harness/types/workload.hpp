@@ -63,11 +63,11 @@ struct DatasetSection {
     std::string record_element_type = "uint8";
     std::string compression = "none"; // none | gzip | zip
     int compression_level = 4;
-    std::uint32_t num_dset_per_record = 1; // hdf5
-    std::vector<std::uint64_t> chunk_dims; // hdf5; empty = contiguous
-    std::vector<std::uint64_t> max_shape;  // hdf5
-    std::vector<TableColumn> parquet_columns;     // empty: one column, "data", of a whole sample
-    std::uint32_t parquet_row_group_size = 1024;  // rows
+    std::uint32_t num_dset_per_record = 1;       // hdf5
+    std::vector<std::uint64_t> chunk_dims;       // hdf5; empty = contiguous
+    std::vector<std::uint64_t> max_shape;        // hdf5
+    std::vector<TableColumn> parquet_columns;    // empty: one column, "data", of a whole sample
+    std::uint32_t parquet_row_group_size = 1024; // rows
     bool keep_files = true;
     std::uint64_t seed = 10; // of the sizes, as the reference tool's generator (fixed by the rules)
     double compress_percent = 0, dedupe_percent = 0; // ours: content that a storage could reduce

@@ -47,8 +47,8 @@ Status refuse_used_targets(const VolumeConfig& config);
 bool is_unfinished(const VolumeConfig& config);
 // The uuid that a mkfs of this folder, with these targets, was killed with; empty: there was none.
 std::string unfinished_uuid(const VolumeConfig& config);
-// Whoever opens a volume to write: from now on it is whole. Who cannot say so may not write, or the next mkfs would take
-// the volume for what one left that was killed.
+// Whoever opens a volume to write: from now on it is whole. Who cannot say so may not write, or the next mkfs would
+// take the volume for what one left that was killed.
 Status finish_marks(const VolumeConfig& config);
 // Before a volume is used: no target's folder has another volume's mark. None is right too: the volume is older than
 // marks, or the folder is not there, which fails what lies there and not the volume.
