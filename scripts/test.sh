@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Every test: integration, interop, simulated runs and style on the release build; unit tests with address and undefined behaviour
-# sanitizers; with the thread sanitizer the engine's unit tests, and those of feedfs in which threads meet.
+# sanitizers; with the thread sanitizer the engine's unit tests.
 #
 #   scripts/test.sh [--quick | --full] [CTEST-OPTION...]
 #     --quick     all on the release build, no sanitizer builds
-#     --full      besides: unit tests on the release build too, every header compiled alone, Ceph's S3 gateway, a build without libcurl and libnfs
+#     --full      besides: unit tests on the release build too, feedfs' with the thread sanitizer, every header compiled alone, Ceph's S3 gateway,
+#                 a build without libcurl and libnfs
 #     -R REGEX    and all other options go to ctest; sanitizer builds run the same selection
 #   Exit code 0: everything passed. The last line counts tests.
 . "$(dirname "$0")/lib.sh"
@@ -12,7 +13,7 @@ mode=normal
 ctest_options=()
 while [ $# -gt 0 ]; do
   case $1 in
-    -h | --help) sed -n '2,11s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    -h | --help) sed -n '2,12s/^# \{0,1\}//p' "$0"; exit 0 ;;
     --quick | --full) mode=${1#--} ;;
     *) ctest_options+=("$1") ;;
   esac
@@ -84,7 +85,9 @@ if [ "$mode" != quick ]; then
     echo "$1: $(tail -n 2 "$log" | head -n 1)"
   }
   threaded=() selected=$(cd "$ROOT/build/asan" && ctest -N "${ctest_options[@]}")
-  for name in unit_engine unit_feedfs unit_feedfs_mount; do
+  with_threads=(unit_engine)
+  [ "$mode" != full ] || with_threads+=(unit_feedfs unit_feedfs_mount)
+  for name in "${with_threads[@]}"; do
     grep -q "#[0-9]*: $name\$" <<<"$selected" && threaded+=("$name")
   done
   if [ ${#threaded[@]} -eq 0 ]; then :
