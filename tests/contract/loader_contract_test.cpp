@@ -35,9 +35,15 @@ void check_plan(const EpochPlan& plan, const LoaderSetup& setup) {
 } // namespace
 
 TEST_CASE("contract of loaders: every sample once an epoch, batches in order, whatever the shape and format") {
+    // Shapes are the loaders' affair more than the formats': with the first few formats all, with each of the others a
+    // third.
+    constexpr std::size_t kAllShapes = 4;
+    const auto all = formats::all_formats();
     for (const loader::LoaderEntry& entry : loader::loaders())
-        for (const formats::Format* format : formats::all_formats())
-            for (const Shape& shape : shapes()) {
+        for (std::size_t at = 0; at < all.size(); ++at)
+            for (std::size_t turn = at; const Shape& shape : shapes()) {
+                if (turn++ % 3 != 0 && at >= kAllShapes) continue;
+                const formats::Format* const format = all[at];
                 INFO(entry.name << " on " << format->name() << ", " << shape.name);
                 LoaderSetup setup = setup_of(shape, entry.name, format->name());
                 setup.file_shuffle = setup.sample_shuffle = Shuffle::seed;
